@@ -20,12 +20,12 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from dense.analyst import Profile
 from dense.analyst.model import ModelAnswerer
 from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Correction, Question
 from dense.evidence.actions import EffectsCache
-from dense.model import open_model
+from dense.model import CallLimits, open_model
+from dense.options import FeedbackOptions, Profile
 from dense.readers import Stream, read_streams
 from dense.service import distill
 from dense.service.analysts import ModelSettings
@@ -97,10 +97,10 @@ def measure(count: int, profile: Profile, latency: float) -> dict[str, float]:
     async def run() -> dict[str, float]:
         runner, address = await _serve(latency)
         try:
-            async with open_model(address, concurrency=1000) as model:
+            async with open_model(address, limits=CallLimits(1000)) as model:
                 through = Through(ModelAnswerer(model))
                 start, cpu = time.perf_counter(), time.process_time()
-                await distill(trajectory(count), through, profile=profile)
+                await distill(trajectory(count), through, options=FeedbackOptions(profile=profile))
                 wall, cpu = time.perf_counter() - start, time.process_time() - cpu
             calls, chain = len(through.spans), through.chain()
             size = sum(measured) // calls
@@ -186,7 +186,7 @@ def measure_tokens() -> dict[str, float]:
         count += 1
         for profile in PROFILES:
             measuring = MeasuringAnalyst(ModelSettings(), found, EffectsCache())
-            asyncio.run(distill(found, measuring, profile=profile))
+            asyncio.run(distill(found, measuring, options=FeedbackOptions(profile=profile)))
             totals[profile] += measuring.usage.input or 0
     return {"traces": count, **totals, "ratio": totals["fast"] / totals["paper"]}
 

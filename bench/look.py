@@ -21,10 +21,11 @@ from typing import Any
 from agreement import BadManifest, LeftOut, manifest
 from exposure import FORMATS, labelled_run, labelled_step
 
-from dense.analyst.one_call import DEFAULT_LOOK_TOKENS, Whole, Window, render_one_call
+from dense.analyst.one_call import Whole, Window, render_one_call
 from dense.analyst.one_call.prompt import record_room
 from dense.analyst.one_call.windows import split_windows
 from dense.cli.text import printable
+from dense.options import DEFAULT_LOOK_TOKENS
 from dense.service.drafting import clean
 from dense.text.clip import TELLING
 from dense.text.search import contains_any

@@ -21,11 +21,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from dense.analyst import Profile
 from dense.methods import METHODS, method
 from dense.model import DEFAULT_CONTEXT_WINDOW, PROVIDERS, GivenPrices
+from dense.options import FeedbackOptions, Profile
 from dense.readers import Stream, read_streams
-from dense.service.analysts import ModelSettings
 from dense.service.estimate import CostEstimate, estimate
 from dense.trajectory import Trajectory, Usage
 
@@ -65,7 +64,7 @@ def measure(trajectory: Trajectory, context: int) -> Rows:
     """What each method would take for one trajectory, of a model with this window."""
     rows: Rows = {}
     for shown, name, profile in variants():
-        work = estimate(method(name), trajectory, ModelSettings(context), PRICES, "", profile=profile)
+        work = estimate(method(name), trajectory, FeedbackOptions(context=context, profile=profile), PRICES, "")
         rows[shown] = asyncio.run(work)
     return rows
 

@@ -19,7 +19,7 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from dense.model import ChatRequest, GivenPrices, Message, open_model
+from dense.model import CallLimits, ChatRequest, GivenPrices, Message, open_model
 
 LOOPBACK = Path(__file__).parents[1] / "tests" / "model" / "loopback.py"
 CONCURRENCY = 16
@@ -86,7 +86,7 @@ def main() -> int:
         rows = {
             "raw aiohttp": base,
             "dense": asyncio.run(ours(url, calls)),
-            "dense, spending limit": asyncio.run(ours(url, calls, max_usd=1e6)),
+            "dense, spending limit": asyncio.run(ours(url, calls, limits=CallLimits(max_usd=1e6))),
             "dense, given prices": asyncio.run(ours(url, calls, prices=GivenPrices(1, 1))),
             "dense, cache, asked": asyncio.run(ours(url, calls, cache=cache)),
             "dense, cache, hits": asyncio.run(ours(url, calls, cache=cache)),

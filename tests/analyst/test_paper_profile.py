@@ -16,6 +16,7 @@ from dense.analyst.views import FULL, subtask_view
 from dense.deliver.paper_report import paper_report
 from dense.errors import AnalystFailed
 from dense.evidence.actions import effects
+from dense.options import FeedbackOptions
 from dense.service import Distillation, distill
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Leaf, Shortcut, Subtask, Verdict, nodes
@@ -242,7 +243,7 @@ def test_paper_key_actions_by_rule() -> None:
     ]
     whole = Trajectory("test", "t", Source("t"), task=Task("x"), steps=tuple(steps))
     analyst = Told(boundary__level__1=lambda q, _: {"action_index": q.head + 2}, toplevel={"can_mount_all": True})
-    asyncio.run(distill(whole, analyst, profile="paper", redacted=False))
+    asyncio.run(distill(whole, analyst, options=FeedbackOptions(profile="paper", redact=False)))
     keys = {question.parent.id: question.key_actions for question in analyst.of(Compression)}
     assert keys == {"n7": ("n1", "n2"), "n8": ("n3", "n4", "n5"), "n6": ("n1", "n2", "n3", "n4", "n5")}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_trajectory import trajectory
 
-from dense.analyst import Profile, paper
+from dense.analyst import paper
 from dense.analyst.answers import BadAnswer
 from dense.analyst.assembly import state_of
 from dense.analyst.outline import OutlineAnswerer
@@ -18,6 +18,7 @@ from dense.analyst.questions import Boundary, Correction, Question, Score
 from dense.analyst.questions.paper import Group, ReconciliationAnswer
 from dense.analyst.validate import Known, require, valid_groups, valid_verdict
 from dense.errors import AnalystFailed, KeyRefused
+from dense.options import FeedbackOptions, Profile
 from dense.service import Distillation, distill
 from dense.trajectory import Source, Step
 from dense.tree import Issue, Leaf, Shortcut, Subtask, leaves, nodes
@@ -49,7 +50,7 @@ class Told:
 
 
 def run(analyst: Told, count: int = 12, profile: Profile = "paper") -> Distillation:
-    return asyncio.run(distill(trajectory(count, 1), analyst, profile=profile, redacted=False))
+    return asyncio.run(distill(trajectory(count, 1), analyst, options=FeedbackOptions(profile=profile, redact=False)))
 
 
 def first_level(done: Distillation) -> list[list[int]]:

@@ -15,6 +15,7 @@ from dense.batch import partition
 from dense.batch.questions.search import search
 from dense.batch.questions.table import BatchTable
 from dense.batch.spec import BatchSpec
+from dense.options import FeedbackOptions
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 FORMATS = ("claude-code", "codex", "messages", "swe-agent", "openhands", "gemini-cli", "tau-bench", "atif", "inspect")
@@ -87,7 +88,7 @@ def test_a_file_of_several_traces_is_known_by_each_of_them(tmp_path: Path) -> No
     traces = [{"id": f"t{number}", **made_trace(f"Count {number}.")} for number in range(3)]
     file.write_text(json.dumps(traces))
     with Loopback(ok("no JSON"), ok("no JSON"), failing(400), default=ok("no JSON")) as server:
-        spec = BatchSpec(model=f"{server.url}#m")
+        spec = BatchSpec(options=FeedbackOptions(model=f"{server.url}#m"))
         first = ran_batch(tmp_path / "out", tmp_path / "in", spec=spec)
         assert (first.rows, first.failed, first.done) == (3, 1, 0)
         again = ran_batch(tmp_path / "out", tmp_path / "in", spec=spec)

@@ -20,6 +20,7 @@ from dense.batch.spec import BatchSpec
 from dense.cli import app
 from dense.cli.session.version import code_commit
 from dense.errors import DenseError, WrongUsage
+from dense.options import FeedbackOptions
 
 FAILING = ("python3 count.py", "ModuleNotFoundError: No module named 'numpy'")
 INSTALL = ("pip install numpy", "Successfully installed numpy-2.0")
@@ -79,7 +80,7 @@ def test_search_names_the_most_telling_place(table: BatchTable) -> None:
 
 def test_the_difference_of_two_tables(place: str, tmp_path: Path) -> None:
     source = Path(place).parent / "in"
-    ran_batch(tmp_path / "b", source, spec=BatchSpec(environment="same"))
+    ran_batch(tmp_path / "b", source, spec=BatchSpec(options=FeedbackOptions(environment="same")))
     with closing(BatchTable(place)) as first, closing(BatchTable(str(tmp_path / "b"))) as second:
         tables = difference(first, second)
     changes = next(table for table in tables if table.name == "changes")

@@ -16,6 +16,7 @@ from dense.batch.known import KnownKeys, KnownRows, RowIndex, place_hash
 from dense.batch.questions.table import BatchTable
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.errors import DenseError
+from dense.options import FeedbackOptions
 
 
 @given(st.sets(st.binary(min_size=16, max_size=16)), st.binary(min_size=16, max_size=16))
@@ -24,6 +25,9 @@ def test_known_keys_are_a_set(keys: set[bytes], other: bytes) -> None:
     assert len(known) == len(keys)
     assert all(key.hex() in known for key in keys)
     assert (other.hex() in known) is (other in keys)
+
+
+SAME = BatchSpec(options=FeedbackOptions(environment="same"))
 
 
 def test_a_second_run_does_only_what_is_new(tmp_path: Path) -> None:
@@ -42,7 +46,7 @@ def test_a_second_run_does_only_what_is_new(tmp_path: Path) -> None:
 def test_another_spec_is_refused_or_replaces(tmp_path: Path) -> None:
     write_traces(tmp_path / "in", 2)
     ran_batch(tmp_path / "out", tmp_path / "in")
-    other = BatchSpec(environment="same")
+    other = SAME
     with pytest.raises(DenseError, match="environment: 'fresh' → 'same'"):
         ran_batch(tmp_path / "out", tmp_path / "in", spec=other)
     assert ran_batch(tmp_path / "out", tmp_path / "in", spec=other, replaces=True).rows == 2
@@ -107,14 +111,14 @@ def test_a_command_that_fails_leaves_no_spec(tmp_path: Path) -> None:
         ran_batch(tmp_path / "out", tmp_path / "nowhere")
     assert not (tmp_path / "out" / "_spec.json").exists()
     write_traces(tmp_path / "in", 1)
-    assert ran_batch(tmp_path / "out", tmp_path / "in", spec=BatchSpec(environment="same")).rows == 1
+    assert ran_batch(tmp_path / "out", tmp_path / "in", spec=SAME).rows == 1
     with pytest.raises(DenseError, match="no such file"):
         ran_batch(tmp_path / "out", tmp_path / "nowhere", replaces=True)
-    assert ran_batch(tmp_path / "out", tmp_path / "in", spec=BatchSpec(environment="same")).skipped == 1
+    assert ran_batch(tmp_path / "out", tmp_path / "in", spec=SAME).skipped == 1
     ran_batch(tmp_path / "out", tmp_path / "in", replaces=True)
-    ran_batch(tmp_path / "out", tmp_path / "in", spec=BatchSpec(environment="same"), replaces=True)
+    ran_batch(tmp_path / "out", tmp_path / "in", spec=SAME, replaces=True)
     with closing(BatchTable(str(tmp_path / "out"))) as table:
-        assert table.spec.environment == "same"
+        assert table.spec.options.environment == "same"
 
 
 def test_parts_are_private_and_left_whole(tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ def test_only_one_may_answer(tmp_path: Path) -> None:
     done = run("examples", "--model", "openai/m", *SCRIPTED, "--out", tmp_path)
     assert (done.returncode, done.stderr) == (
         2,
-        "error: --model and --answers exclude each other: choose one\n",
+        "error: model and answers exclude each other: choose one\n",
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dense.deliver.budget import budgets_for, parse_budget, raw_size
+from dense.deliver.budget import budgets_for, raw_size
+from dense.options import parse_budget
 from dense.trajectory import Observation, Source, Step, ToolCall, Trajectory
 
 

@@ -13,7 +13,7 @@ from made_draft import DraftMaker
 from made_trajectory import trajectory
 from msgspec.structs import replace
 
-from dense.analyst import Analyst, Profile
+from dense.analyst import Analyst
 from dense.analyst.asker import Asker
 from dense.analyst.assembly import state_of
 from dense.analyst.one_call import OneCallAnalyst
@@ -21,6 +21,7 @@ from dense.analyst.paper import PaperAnalyst, drafted
 from dense.distillation import Accepted, accept
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.evidence.actions import EffectsCache
+from dense.options import Profile
 from dense.service import distill_sync
 from dense.tree import Leaf, Shortcut, Subtask, last_action, leaves, nodes
 

@@ -13,34 +13,25 @@ from hypothesis import strategies as st
 from liars import Liar
 from made_trajectory import trajectory
 
-from dense.analyst import Profile
 from dense.analyst.assembly import state_of
 from dense.deliver.paper_report import paper_report
 from dense.deliver.report import tree_report
 from dense.evidence.actions import effects
+from dense.options import DEFAULT_LOOK_TOKENS, FeedbackOptions, Profile
 from dense.service import Distillation, distill
-from dense.service.analysts import ModelSettings
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Leaf, ReconciledTree, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
 
-SMALL_LOOK = ModelSettings(look_tokens=4_000)
+SMALL_LOOK = 4_000
 PROFILES: tuple[Profile, ...] = ("fast", "paper")
 
 
 def run(count: int, seed: int, profile: Profile, *, honesty: float = 0.6, budget: int | None = None) -> Distillation:
     """Every other trajectory is shown in windows, where there are enough actions for several."""
     liar = Liar(seed, honesty=honesty)
-    settings = SMALL_LOOK if seed % 2 else ModelSettings()
-    return asyncio.run(
-        distill(
-            trajectory(count, seed),
-            liar,
-            profile=profile,
-            settings=settings,
-            budget=budget,
-            redacted=False,
-        )
-    )
+    look = SMALL_LOOK if seed % 2 else DEFAULT_LOOK_TOKENS
+    options = FeedbackOptions(profile=profile, look=look, budget=budget, redact=False)
+    return asyncio.run(distill(trajectory(count, seed), liar, options=options))
 
 
 cases = st.tuples(
@@ -146,7 +137,7 @@ def test_the_result_does_not_depend_on_timing(case: tuple[int, int, Profile, flo
     results: list[tuple[SourceTree, ReconciledTree, str]] = []
     for dawdle in (None, random.Random(1), random.Random(2)):
         liar = Liar(seed, honesty=honesty, dawdle=dawdle)
-        done = asyncio.run(distill(run_, liar, profile=profile, redacted=False))
+        done = asyncio.run(distill(run_, liar, options=FeedbackOptions(profile=profile, redact=False)))
         results.append((done.source, done.reconciled, done.feedback.message))
     assert results[0] == results[1] == results[2]
 
@@ -164,7 +155,7 @@ def test_a_tree_that_was_read_back_renders_to_the_same_bytes(case: tuple[int, in
 
 def test_a_trace_beyond_one_look_is_asked_in_windows() -> None:
     liar = Liar(5, honesty=1.0)
-    done = asyncio.run(distill(trajectory(200, 5), liar, settings=SMALL_LOOK, redacted=False))
+    done = asyncio.run(distill(trajectory(200, 5), liar, options=FeedbackOptions(look=SMALL_LOOK, redact=False)))
     assert len([key for key in liar.asked if key.startswith("window")]) > 2
     assert liar.asked[-1].startswith("closing")
     assert [leaf.action for leaf in leaves(done.reconciled.root)] == list(range(1, 201))
@@ -178,7 +169,7 @@ def test_what_was_redacted_is_said_and_nothing_else_changes() -> None:
     everything = msgspec.json.encode((done.source, done.reconciled, done.feedback)).decode()
     assert token not in everything
     assert "redacted: 1 GitHub token" in done.feedback.report
-    open_ = asyncio.run(distill(run_, Liar(1, honesty=1.0), redacted=False))
+    open_ = asyncio.run(distill(run_, Liar(1, honesty=1.0), options=FeedbackOptions(redact=False)))
     assert token in open_.feedback.message
 
 

@@ -43,6 +43,12 @@ def ended(plugin: DensePlugin, *trials: Path) -> None:
     asyncio.run(run())
 
 
+def plugin(**arguments: Any) -> Any:
+    """The plugin as Harbor makes it: with what `--plugin-kwarg` names."""
+    kind: Any = DensePlugin
+    return kind(**arguments)
+
+
 @pytest.fixture
 def job(fixtures: Path, tmp_path: Path) -> Path:
     """A recorded job of Harbor's, copied."""
@@ -52,7 +58,7 @@ def job(fixtures: Path, tmp_path: Path) -> Path:
 def test_each_trial_has_its_feedback(job: Path) -> None:
     (trial,) = (path.parent for path in job.glob("*/result.json"))
     before = import_jobs([job])
-    ended(DensePlugin(), trial)
+    ended(plugin(), trial)
     made = sorted(path.name for path in (trial / "dense").iterdir())
     assert made == ["feedback.txt", "message.txt", "reconciled.json", "run.json", "tree.json"]
     assert import_jobs([job]) == before, "what the plugin leaves is no trial and no trace"
@@ -62,17 +68,17 @@ def test_each_trial_has_its_feedback(job: Path) -> None:
 def test_a_trial_without_a_trace_does_not_stop_the_job(fixtures: Path, tmp_path: Path) -> None:
     job = Path(shutil.copytree(fixtures / JOBS / "oracle", tmp_path / "oracle"))
     (trial,) = (path.parent for path in job.glob("*/result.json"))
-    ended(DensePlugin(out="distilled"), trial)
+    ended(plugin(out="distilled"), trial)
     assert [path.name for path in (trial / "distilled").iterdir()] == ["failed.txt"]
 
 
 def test_what_cannot_be_is_refused_at_once() -> None:
     with pytest.raises(DenseError, match="wants the grade"):
-        DensePlugin(method="verifier-feedback")
+        plugin(method="verifier-feedback")
     with pytest.raises(DenseError, match="plain name of a folder"):
-        DensePlugin(out="../elsewhere")
+        plugin(out="../elsewhere")
     with pytest.raises(DenseError, match="unknown method 'nope'"):
-        DensePlugin(method="nope")
+        plugin(method="nope")
 
 
 def test_harbor_takes_it_for_a_plugin() -> None:
@@ -85,4 +91,4 @@ def test_harbor_takes_it_for_a_plugin() -> None:
     root = Path(__file__).parents[2]
     points = tomllib.loads((root / "pyproject.toml").read_text())["project"]["entry-points"]["harbor.plugins"]
     assert points == {"dense": f"{DensePlugin.__module__}:{DensePlugin.__name__}"}
-    assert isinstance(DensePlugin(), JobPlugin)
+    assert isinstance(plugin(), JobPlugin)

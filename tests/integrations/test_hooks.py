@@ -16,6 +16,7 @@ import pytest
 from dense.errors import DenseError
 from dense.integrations import hooks, queue, settings, state, worker
 from dense.integrations.setup import install, plan_setup, undo
+from dense.options import FeedbackOptions
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SESSION = EXAMPLES / "looks-successful"
@@ -311,24 +312,23 @@ def test_settings_come_from_the_nearest_file(place: Path) -> None:
     user.parent.mkdir(parents=True)
     user.write_text('model = "openai/a"\nbudget = 4000\nredact = false\n[hooks]\nmax_usd_per_day = 2\n')
     project = place / "project"
-    (project / "pyproject.toml").write_text('[tool.dense]\nmodel = "openai/b"\n')
+    (project / "pyproject.toml").write_text("[tool.dense]\nbudget = 5000\n")
     (project / "deep").mkdir()
     found = settings.load_settings(project / "deep")
-    assert (found.model, found.budget, found.redact, found.hook_max_usd_per_day) == ("openai/b", "4000", "false", 2.0)
-    assert dict(found.origins)["model"] == str(project / "pyproject.toml")
-    assert settings.load_settings(project, trusts_project=False).model == "openai/a"
+    assert found.options == FeedbackOptions(model="openai/a", budget=5000, redact=False)
+    assert found.hook_max_usd_per_day == 2.0
+    assert dict(found.origins)["budget"] == str(project / "pyproject.toml")
+    assert settings.load_settings(project, trusts_project=False).options.budget == 4000
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('base_url = "http://evil.example/v1"', "a project cannot set base_url"),
-        ('model = "http://evil.example/v1#x"', "a project cannot set model"),
-        ("redact = false", "a project cannot set redact"),
-        ("colour = 1", "unknown setting 'colour'"),
-        ("budget = true", "wrong type"),
+        ("colour = 1", "colour: unknown option; known are budget, environment, turn"),
+        ("budget = true", "budget: True is neither a number of bytes nor `paper`"),
         ("model = [", "cannot be read"),
-        ("[hooks]\nx = 1", "unknown setting 'hooks.x'"),
+        ("[hooks]\nx = 1", "hooks: known is only hooks.max_usd_per_day"),
+        ("[hooks]\nmax_usd_per_day = 9", "hooks.max_usd_per_day: a project's file cannot set it"),
     ],
 )
 def test_a_wrong_or_hostile_project_file_is_refused(place: Path, text: str, words: str) -> None:

@@ -11,6 +11,7 @@ from dense.errors import BadConfig
 from dense.methods import method
 from dense.refit.config import read_config
 from dense.refit.identity import identity_of
+from dense.service.feedback import read_lessons
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "refit" / "refit.yaml"
 
@@ -33,6 +34,6 @@ def test_other_evidence_is_another_experiment(tmp_path: Path) -> None:
     identities = []
     for text in ("", "\n"):
         (tmp_path / "lessons.jsonl").write_text(text)
-        assert config.lesson_evidence(tmp_path) == ()
+        assert read_lessons(config.options_of(config.arms["dense+lessons"], tmp_path)) == ()
         identities.append(identity_of(config, (), tmp_path)["lessons"])
     assert identities[0] != identities[1]

@@ -21,7 +21,8 @@ from msgspec import Struct
 from dense.errors import DenseError, UnknownMethod, describe_exception
 from dense.methods import AnyMethod, FeedbackDraft, Item, MethodContext, ReportPage, list_report, method, text_items
 from dense.model import ChatRequest, GivenPrices, Message
-from dense.service.analysts import SMALL_CONTEXT_TOKENS, ModelSettings, model_settings
+from dense.options import FeedbackOptions
+from dense.service.analysts import SMALL_CONTEXT_TOKENS, model_settings
 from dense.service.estimate import estimate
 from dense.service.feedback import FeedbackRun
 from dense.service.files import write_run
@@ -166,7 +167,7 @@ def test_calls_of_a_methods_own_are_in_its_estimate(trajectory: Trajectory) -> N
             assert reply.text.startswith('{"good": false, "why": "')
             return FeedbackDraft(list_report([]))
 
-    work = estimate(cast("AnyMethod", Own()), trajectory, ModelSettings(), GivenPrices(1.0, 1.0, source=""), "")
+    work = estimate(cast("AnyMethod", Own()), trajectory, FeedbackOptions(), GivenPrices(1.0, 1.0, source=""), "")
     found = asyncio.run(work)
     assert (found.calls, found.usage.output) == (2, 150)
     assert 1_000 < (found.usage.input or 0) < 1_100
@@ -334,7 +335,7 @@ def test_a_file_that_is_no_json_is_reported(tmp_path: Path, trajectory: Trajecto
     ],
 )
 def test_the_window_of_a_run(model: str | None, small: bool, context: int | None, window: int) -> None:
-    settings = model_settings(model, context_tokens=context, is_small=small)
+    settings = model_settings(FeedbackOptions(model=model, context=context, small=small))
     assert settings.context_tokens == window
 
 

@@ -31,7 +31,7 @@ from dense.model import ChatRequest, Message, open_model
 url, cache, count, log = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), open(sys.argv[4], "a", buffering=1)
 
 async def main():
-    async with open_model("vllm/m", base_url=url, cache=cache, concurrency=4, environment={}) as model:
+    async with open_model("vllm/m", base_url=url, cache=cache, limits=CallLimits(4), environment={}) as model:
         async def one(number):
             reply = await model.complete(ChatRequest("s", (Message("user", f"question {number}"),)))
             log.write(f"{number} {reply.text}\\n")

@@ -16,6 +16,7 @@ from dense.errors import CallFailed, SpendingLimit, UnknownPrice
 from dense.model import (
     CallAttempt,
     CallLedger,
+    CallLimits,
     ChatReply,
     ChatRequest,
     GivenPrices,
@@ -154,15 +155,15 @@ def test_the_limit_stops_before_it_is_passed(serve: Serve, tmp_path: Any) -> Non
                 group.create_task(model.complete(question(number, limit=110)))
 
     with pytest.raises(ExceptionGroup) as stopped:
-        run(server, work, prices=CENT_A_TOKEN, cache=cache, max_usd=5.0, concurrency=4)
+        run(server, work, prices=CENT_A_TOKEN, cache=cache, limits=CallLimits(4, max_usd=5.0))
     assert stopped.group_contains(SpendingLimit, match=r"of \$5\.0000: the next call may cost \$1\.1")
     spent = ledgers[0].totals.usd
     assert spent is not None and 2.2 <= spent <= 5.0
     first = len(server.received)
     assert first == ledgers[0].totals.calls, "what was begun was waited for"
     with pytest.raises(ExceptionGroup):
-        run(server, work, prices=CENT_A_TOKEN, cache=cache, max_usd=1e-9, concurrency=4)
-    run(server, work, prices=CENT_A_TOKEN, cache=cache, max_usd=100.0, concurrency=4)
+        run(server, work, prices=CENT_A_TOKEN, cache=cache, limits=CallLimits(4, max_usd=1e-9))
+    run(server, work, prices=CENT_A_TOKEN, cache=cache, limits=CallLimits(4, max_usd=100.0))
     assert len(server.received) == 20, "resumed without asking anything twice"
 
 
@@ -175,7 +176,7 @@ def test_no_call_is_begun_after_the_limit(serve: Serve) -> None:
             await model.complete(question(limit=1))
 
     server = serve()
-    run(server, work, prices=CENT_A_TOKEN, max_usd=5.0)
+    run(server, work, prices=CENT_A_TOKEN, limits=CallLimits(max_usd=5.0))
     assert server.received == []
 
 
@@ -188,7 +189,7 @@ def test_a_try_of_unknown_cost_counts_as_the_most_it_may_cost(serve: Serve) -> N
             await model.complete(question(1, limit=110))
         return model.ledger
 
-    ledger = run(serve(cut), work, prices=CENT_A_TOKEN, max_usd=3.0)
+    ledger = run(serve(cut), work, prices=CENT_A_TOKEN, limits=CallLimits(max_usd=3.0))
     assert ledger.totals.usd == pytest.approx(1.1), "the ledger has only what is known"
     assert ledger.totals.unknown_tries == 1
 
@@ -198,8 +199,8 @@ def test_a_limit_needs_prices(serve: Serve) -> None:
         await model.complete(question())
 
     with pytest.raises(UnknownPrice, match="vllm/m: its prices are unknown"):
-        run(serve(), work, max_usd=1.0)
-    run(serve(), work, "openai/gpt-5.5", max_usd=1.0)
+        run(serve(), work, limits=CallLimits(max_usd=1.0))
+    run(serve(), work, "openai/gpt-5.5", limits=CallLimits(max_usd=1.0))
 
 
 class Priced:
@@ -247,7 +248,7 @@ def test_at_most_so_many_at_once(serve: Serve) -> None:
     async def work(model: OpenModel) -> None:
         await asyncio.gather(*(model.complete(question(number)) for number in range(24)))
 
-    run(server, work, concurrency=5)
+    run(server, work, limits=CallLimits(5))
     assert (server.most_at_once, len(server.received)) == (5, 24)
 
 
@@ -269,7 +270,7 @@ def test_256_at_once(serve: Serve) -> None:
         await asyncio.gather(*(model.complete(question(number)) for number in range(256)))
         return time.monotonic() - started
 
-    assert run(server, work, concurrency=256) < 20
+    assert run(server, work, limits=CallLimits(256)) < 20
     assert server.most_at_once > 100
 
 

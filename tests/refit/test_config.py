@@ -43,14 +43,14 @@ def written(folder: Path, text: str) -> Path:
 def test_the_file_of_the_issue(tmp_path: Path) -> None:
     config = read_config(written(tmp_path, ISSUE))
     assert config.budget == 180 * 1024
-    assert config.analyst.profile == "paper" and config.environment.type == "sandbox"
+    assert config.analyst.options.profile == "paper" and config.environment.type == "sandbox"
     assert len(config.methods) == 7 and config.repetitions == 3
 
 
 def test_short_forms(tmp_path: Path) -> None:
     text = "name: x\ntasks: tasks\nrecipients: [{name: a, agent: nop}]\nmethods: [none]\nanalyst: rules\n"
     config = read_config(written(tmp_path, text))
-    assert config.tasks.path == Path("tasks") and config.analyst.model is None
+    assert config.tasks.path == Path("tasks") and config.analyst.options.model is None
     assert (config.repetitions, config.rounds, config.memory) == (3, 1, 3)
 
 
@@ -73,8 +73,8 @@ def test_a_budget_is_bytes_the_paper_s_or_the_default(tmp_path: Path, given: str
         (("dense, verifier", "dence, verifier"), "methods: unknown method 'dence'"),
         (("dense, verifier", "dense, dense, verifier"), "methods: method 'dense' is there twice"),
         (("[none,", "[run0,"), "methods: `run0` is the shared round 0"),
-        (("180 KiB", "180 furlongs"), "budget"),
-        (("180 KiB", "100"), "greater than or equal to 512"),
+        (("180 KiB", "180 furlongs"), "budget: '180 furlongs' is neither a number of bytes nor `paper`"),
+        (("180 KiB", "100"), "budget: a budget of 100 bytes is too small: at least 512 are needed"),
         (("recipients: [", "recipients: [{name: kimi, agent: nop}, "), "recipients: recipient 'kimi' is there twice"),
         (("tasks: {path: tasks/}", "tasks: {dataset: terminal-bench@2.1}"), "say `environment: {type: sandbox, force"),
         (("name: demo", "name: [demo"), "no YAML"),

@@ -83,7 +83,7 @@ def test_no_message_holds_what_was_learned_on_its_task(tmp_path: Path, *, is_nam
     (tmp_path / "lessons.jsonl").write_bytes(encode_evidence(evidence))
     plan = made_plan(tmp_path, count=5, methods=METHODS, repetitions=1, rounds=2, lessons="lessons.md")
     with writing(plan.folder, "test"), opened(plan) as store:
-        maker = FeedbackMaker(plan.config, None, plan.config.lesson_evidence(tmp_path))
+        maker = FeedbackMaker(plan.config, None, tmp_path)
         executor = CellExecutor(plan, store, MadeHarness(), maker, waits=(0.0,))
         asyncio.run(run(executor))
         results = executor.state.results

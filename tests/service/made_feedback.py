@@ -9,14 +9,14 @@ from typing import Any, Literal
 from dense.analyst import Analyst
 from dense.analyst.questions import Answerer
 from dense.deliver.budget import MAX_DEFAULT_BUDGET
-from dense.deliver.message import Environment
 from dense.deliver.page import Fit
 from dense.deliver.report import tree_report
 from dense.evidence.actions import effects
 from dense.feedback import Feedback
 from dense.methods import AnyMethod, FeedbackDraft, MethodContext, method
+from dense.options import Environment
 from dense.outcome import Outcome
-from dense.service import AnalystChoice, FeedbackOptions, FeedbackRun, make_feedback
+from dense.service import AnalystChoice, FeedbackOptions, FeedbackRun, RoundContext, make_feedback
 from dense.trajectory import Source, Trajectory
 from dense.tree import ReconciledTree, leaves
 
@@ -27,13 +27,15 @@ def made_feedback(
     analyst: Analyst | Answerer | None = None,
     *,
     outcome: Outcome | None = None,
+    shares: int = 1,
     **options: Any,
 ) -> FeedbackRun:
     """What a method makes of a trajectory; without an analyst, the rules answer."""
     if isinstance(chosen, str):
         chosen = method(chosen)
     choice = AnalystChoice(analyst=analyst)
-    run = make_feedback(chosen, trajectory, choice, outcome=outcome, options=FeedbackOptions(**options))
+    given, context = FeedbackOptions(**options), RoundContext(shares=shares)
+    run = make_feedback(chosen, trajectory, choice, options=given, outcome=outcome, context=context)
     return asyncio.run(run).require()
 
 
@@ -61,4 +63,4 @@ def tree_feedback(
     steps = tuple(leaf.step for leaf in leaves(tree.root))
     trajectory = Trajectory("test", tree.trajectory, Source("x"), task=tree.task, steps=steps)
     chosen = TreeMethod(report(tree, effects=effects))
-    return made_feedback(chosen, trajectory, redacted=False, budget=budget, environment=environment).feedback
+    return made_feedback(chosen, trajectory, redact=False, budget=budget, environment=environment).feedback

@@ -23,6 +23,7 @@ from dense.errors import CallFailed, UnansweredCalls
 from dense.methods import method
 from dense.model import CallLedger, ChatReply, ChatRequest, OpenModel, open_model
 from dense.model.prices import UnknownPrices
+from dense.options import FeedbackOptions
 from dense.refit.executor import CellExecutor
 from dense.refit.experiment import reopen_invalid
 from dense.refit.feedback import FeedbackMaker, SourceAttempt
@@ -154,7 +155,7 @@ def test_what_was_answered_before_calls_failed_is_not_asked_again(tmp_path: Path
 def test_failed_calls_raise_in_python() -> None:
     async def go(address: str) -> None:
         async with open_model(address) as model:
-            await dense.distill(trajectory(), model=model, profile="paper")
+            await dense.distill(trajectory(), model=model, options=FeedbackOptions(profile="paper"))
 
     with (
         Loopback(answer, default=failing(400, "bad param")) as server,

@@ -12,13 +12,10 @@ Must never import `distillation`, `deliver`, `methods` or anything above them.""
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from dense.draft import TreeDraft
 from dense.trajectory import Trajectory
-
-Profile = Literal["fast", "paper"]
-"""Which questions a language model is asked. The built-in rules ask none: their draft is the same for both."""
 
 
 @runtime_checkable

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dense.analyst import Analyst, Profile
+from dense.analyst import Analyst
 from dense.analyst.asker import Asker
-from dense.analyst.one_call import DEFAULT_LOOK_TOKENS, OneCallAnalyst
+from dense.analyst.one_call import OneCallAnalyst
 from dense.analyst.paper import PaperAnalyst
 from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
 from dense.evidence.actions import EffectsOf
+from dense.options import DEFAULT_LOOK_TOKENS, Profile
 
 
 def analyst_for(

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,9 +28,9 @@ from dense.evidence.trace import TraceEvidence
 from dense.lessons.lesson import task_hash
 from dense.lessons.project import project_of
 from dense.methods.catalogue import method
-from dense.model import OpenModel, open_model
+from dense.model import OpenModel
 from dense.redact import redact_text
-from dense.service.analysts import AnalystChoice, model_settings
+from dense.service.analysts import AnalystChoice, analyst_choice, opened_model
 from dense.service.drafting import clean, first_error
 from dense.service.feedback import FailedRun, FeedbackRun, describe_failure, make_feedback
 from dense.service.files import RECONCILED
@@ -113,7 +112,10 @@ class _Run:
     async def run(self) -> PartitionResult:
         finished: list[str] = []
         try:
-            async with _model(self._spec, self._limits) as model, asyncio.TaskGroup() as group:
+            async with (
+                opened_model(self._spec.options, spent=self._limits.spent) as model,
+                asyncio.TaskGroup() as group,
+            ):
                 waiting = asyncio.Semaphore(self._limits.jobs)
                 for item in self._partition.items:
                     digest = item.digest(self._hash)
@@ -228,13 +230,13 @@ class _Run:
             rules = RulesAnalyst(effects, lambda assessment: failures.extend(failures_of(assessment)))
             choice = AnalystChoice(analyst=rules)
         else:
-            cleaned, _ = clean(trajectory, redacted=self._spec.redacted)
+            cleaned, _ = clean(trajectory, redacted=self._spec.options.redact)
             failures += failures_of(TraceAssessment(TraceEvidence(cleaned, effects)))
-            choice = AnalystChoice(
-                model, settings=model_settings(self._spec.model, base_url=self._spec.base_url or None)
-            )
+            choice = analyst_choice(self._spec.options, model)
         chosen = method("dense")
-        run = await make_feedback(chosen, trajectory, choice, options=self._spec.options, effects=effects)
+        run = await make_feedback(
+            chosen, trajectory, choice, options=self._spec.options.resolved(is_session=False), effects=effects
+        )
         problem = ""
         if isinstance(run, FailedRun):
             if isinstance(run.error, ModelError) and not isinstance(run.error, CallFailed):
@@ -359,19 +361,3 @@ def _described(error: Exception) -> str:
 def _unread(item: WorkItem) -> RawTrace:
     content = hashlib.sha256(f"{item.uri}\0{item.stamp}\0{item.start}".encode("utf-8", "replace")).hexdigest()
     return RawTrace(item.uri, f"byte {item.start}" if item.start else "", content, item.size, lambda: iter(()))
-
-
-@asynccontextmanager
-async def _model(spec: BatchSpec, limits: WorkLimits) -> AsyncGenerator[OpenModel | None]:
-    if not spec.model:
-        yield None
-        return
-    async with open_model(
-        spec.model,
-        base_url=spec.base_url or None,
-        cache=Path(limits.cache) if limits.cache else None,
-        concurrency=limits.concurrency,
-        max_usd=limits.max_usd,
-        spent=limits.spent,
-    ) as model:
-        yield model

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from dense.analyst import Profile
-from dense.deliver.budget import BudgetChoice
-from dense.deliver.message import Environment
-from dense.redact import Redaction
-from dense.service.feedback import FeedbackOptions
+from dense.options import OPTIONS, FeedbackOptions
 from dense.service.record import prompt_hashes
-from dense.service.turns import TurnChoice
 from dense.version import __version__
 
-BATCH_SCHEMA = "dense.batch/1"
+BATCH_SCHEMA = "dense.batch/2"
 RULES = "rules"
 
 
@@ -27,15 +24,8 @@ class BatchSpec(Struct, frozen=True, tag_field="schema", tag=BATCH_SCHEMA):
     """Of this program."""
     commit: str = ""
     """The commit of its code; empty if it is unknown."""
-    model: str = ""
-    """The language model that analyses, by its name; empty for the built-in rules."""
-    base_url: str = ""
-    """Another address for its provider."""
-    profile: Profile = "fast"
-    budget: BudgetChoice = None
-    environment: Environment = "fresh"
-    redacted: Redaction = True
-    turn: TurnChoice = "all"
+    options: FeedbackOptions = FeedbackOptions()
+    """How feedback is made. What only limits the effort makes no other row."""
     format: str = ""
     """The format that all traces have; empty to recognise it."""
     column: str = ""
@@ -44,9 +34,14 @@ class BatchSpec(Struct, frozen=True, tag_field="schema", tag=BATCH_SCHEMA):
     """A hash of all prompt templates; empty for the rules."""
 
     @property
+    def stored(self) -> BatchSpec:
+        """What `_spec.json` holds: equal for two specs that make equal rows."""
+        return replace(self, options=self.options.without_limits().resolved(is_session=False))
+
+    @property
     def hash(self) -> str:
         """Equal for two specs that make equal rows."""
-        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:16]
+        return hashlib.sha256(msgspec.json.encode(self.stored)).hexdigest()[:16]
 
     @property
     def described_version(self) -> str:
@@ -56,12 +51,18 @@ class BatchSpec(Struct, frozen=True, tag_field="schema", tag=BATCH_SCHEMA):
     @property
     def analyst(self) -> str:
         """Who analyses."""
-        return self.model or RULES
+        return self.options.model or RULES
 
-    @property
-    def options(self) -> FeedbackOptions:
-        """How feedback is made."""
-        return FeedbackOptions(self.profile, self.budget, self.redacted, environment=self.environment, turn=self.turn)
+    def differences(self, other: BatchSpec) -> list[str]:
+        """What is different in a spec that makes other rows, in words."""
+        before, after = (_flat(msgspec.to_builtins(spec.stored)) for spec in (self, other))
+        names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+        return [f"{name}: {before.get(name)!r} → {after.get(name)!r}" for name in names]
+
+
+def _flat(spec: dict[str, Any]) -> dict[str, Any]:
+    options = {name: field.default for name, field in OPTIONS.items()} | spec["options"]
+    return {name: value for name, value in spec.items() if name != "options"} | options
 
 
 def prompts_hash(model: str) -> str:
@@ -76,13 +77,7 @@ class WorkLimits(Struct, frozen=True):
     """A larger trace gets a row with an error: it would not fit into a worker's memory."""
     seconds: float = 600.0
     """A process that works longer on one trace is ended, and the trace gets a row with an error. Not for models."""
-    max_usd: float | None = None
-    """What all calls to a model of one process may cost, those of earlier runs included."""
-    spent: float = 0.0
-    """What earlier runs spent."""
-    concurrency: int = 16
-    """Calls to a model at once."""
     jobs: int = 4
     """Traces at once, if a model analyses."""
-    cache: str = ""
-    """The file of answers that were paid for; empty for none."""
+    spent: float = 0.0
+    """What earlier runs of this process's batch spent, of the options' `max_usd`."""

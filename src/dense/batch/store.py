@@ -34,6 +34,8 @@ SPEC, ERRORS, ANSWERS, ATTEMPT = "_spec.json", "_errors.jsonl", "_answers.sqlite
 ITEMS, SPEC_OF_PART = b"dense.items", b"dense.spec"
 """What a part's footer names: the digests of finished inputs, the hash of the spec."""
 READERS_AT_ONCE = 16
+OLD_SCHEMA = "dense.batch/1"
+"""Of a spec whose options are no `FeedbackOptions`."""
 STALE_SECONDS = 3600
 """A temporary file that is older was left by a process that was killed."""
 
@@ -101,9 +103,8 @@ class Target:
             make_folder(Path(self._path))
             self._remove_stale()
         known = self.spec() if not replaces and self.parts() else None
-        if known is not None and known != spec and any(self._each_part(_rows_of, "", self.parts())):
-            old, new = msgspec.to_builtins(known), msgspec.to_builtins(spec)
-            changes = ", ".join(f"{name}: {old[name]!r} → {new[name]!r}" for name in new if old[name] != new[name])
+        if known is not None and known != spec.stored and any(self._each_part(_rows_of, "", self.parts())):
+            changes = ", ".join(known.differences(spec))
             raise DenseError(
                 f"{self.uri} was made with other settings ({changes}): choose another target, use the same settings, or"
                 " add --replace to analyse everything anew"
@@ -111,7 +112,7 @@ class Target:
 
     def write_spec(self, spec: BatchSpec) -> None:
         """Write the spec, unless it is there."""
-        data = msgspec.json.format(msgspec.json.encode(spec), indent=1) + b"\n"
+        data = msgspec.json.format(msgspec.json.encode(spec.stored), indent=1) + b"\n"
         if self.read(SPEC) != data:
             self.write(SPEC, data)
 
@@ -122,8 +123,13 @@ class Target:
         if data is None:
             return None
         try:
+            if json.loads(data).get("schema") == OLD_SCHEMA:
+                raise DenseError(
+                    f"{self.uri} was made by an older version: choose another target, or add --replace to analyse"
+                    " everything anew"
+                )
             return msgspec.json.decode(data, type=BatchSpec)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, ValueError, AttributeError) as error:
             raise DenseError(f"{self.uri}/{SPEC}: not the spec of a batch ({error}); is this its target?") from None
 
     @_reported

@@ -19,7 +19,7 @@ from dense.cli.methods import methods
 from dense.cli.read_options import ReadCommand, read
 from dense.cli.refit import refit
 from dense.cli.session.last import last, sessions
-from dense.cli.session.setup import config, distill_defaults, hook, mcp, setup
+from dense.cli.session.setup import config, hook, mcp, setup
 from dense.cli.session.show import show
 from dense.cli.session.version import full_version
 from dense.cli.session.view import view
@@ -45,8 +45,6 @@ def _options(
         print(full_version())
     elif context.invoked_subcommand is None:
         print(context.get_help())
-    elif context.invoked_subcommand == "distill":
-        context.default_map = {"distill": distill_defaults()}
 
 
 app.command("last")(last)

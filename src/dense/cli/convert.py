@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.text import Text
 
-from dense.cli.read_options import UNRECOGNISED, given_task
+from dense.cli.option_fields import with_fields
+from dense.cli.read_options import UNRECOGNISED, ReadOptions
 from dense.cli.text import PipedConsole, printable
 from dense.convert import Form, losses
 from dense.convert import convert as converted
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 LINES, DOCUMENT = ".jsonl", ".json"
 
 
+@with_fields()
 def convert(
     paths: Annotated[
         list[Path], typer.Argument(help="Files or folders with traces; - reads one from the input.", show_default=False)
@@ -39,23 +41,18 @@ def convert(
             " each. [default: print a line for each]",
         ),
     ] = None,
-    format: Annotated[str | None, typer.Option("--format", help="Read as this format.")] = None,
-    task: Annotated[
-        str | None, typer.Option("--task", help="The task's instruction; @FILE reads it from a file.")
-    ] = None,
+    source: ReadOptions = ReadOptions(),  # noqa: B008 - immutable
 ) -> None:
     """Convert traces into another format. Nothing is redacted."""
     from dense.cli.distill_run import TraceInputs
 
-    if format is not None and ":" in format:
-        sys.path.insert(0, str(Path.cwd()))  # a reader of the user's own is most likely here
-    traces = TraceInputs(paths, format, given_task(task))
+    traces = TraceInputs(paths, source)
     notes = PipedConsole(stderr=True, highlight=False, soft_wrap=True)
     is_empty = True
-    for source, written in _written(traces, to, out):
+    for name, written in _written(traces, to, out):
         is_empty = False
         if written is not None:
-            print(f"{printable(source)} → {printable(str(written))}")
+            print(f"{printable(name)} → {printable(str(written))}")
     if is_empty and not traces.problems:
         traces.problems.append(f"no trace found in {', '.join(map(str, paths))}. {UNRECOGNISED}")
     for line in traces.warnings:

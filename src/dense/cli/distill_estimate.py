@@ -5,40 +5,42 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import typer
 from rich.console import Console
 
-from dense.cli.distill_run import DistillSettings, TraceInputs, failure_line
+from dense.cli.distill_run import TraceInputs, failure_line
 from dense.cli.text import printable, shortened
 from dense.errors import DenseError, MissingInput
 from dense.methods import method
 from dense.model import prices_of, resolve
+from dense.options import FeedbackOptions
 from dense.service.estimate import CostEstimate, estimate
 from dense.service.turns import select_turn
-from dense.trajectory import Usage
+from dense.trajectory import Trajectory, Usage
 
 CONFIRM_ABOVE_USD = 1.0
 """A run that costs more asks first."""
 
 
-def print_estimate(traces: TraceInputs, settings: DistillSettings) -> None:
+def print_estimate(traces: TraceInputs, options: FeedbackOptions) -> None:
     """Print what a run would cost. Trajectories that cannot be estimated become problems of `traces`."""
     out = Console(highlight=False, soft_wrap=True)
-    if settings.model is None:
-        who = "the built-in rules answer" if settings.answers is None else f"{settings.answers} answers"
+    if options.model is None:
+        who = "the built-in rules answer" if options.answers is None else f"{options.answers} answers"
         count = _trajectories(sum(1 for _ in traces))
         out.print(f"estimate for {count}: 0 calls, 0 USD: {who}", markup=False)
         return
-    _, failures, _ = _estimate_all(traces, settings, out, is_each_shown=True)
+    _, failures, _ = _estimate_all(traces, options, out, is_each_shown=True)
     traces.problems += failures
 
 
-def confirm_cost(traces: TraceInputs, settings: DistillSettings) -> None:
+def confirm_cost(traces: Iterable[Trajectory], options: FeedbackOptions) -> None:
     """Print the estimate to the error stream; if it is above the limit or unknown, ask whether to go on."""
     out = Console(highlight=False, stderr=True, soft_wrap=True)
-    total, failures, is_known = _estimate_all(traces, settings, out, is_each_shown=False)
+    total, failures, is_known = _estimate_all(traces, options, out, is_each_shown=False)
     if failures:  # the run itself reports each of them
         out.print(
             f"without {len(failures)} that could not be estimated; the first: {printable(failures[0])}", markup=False
@@ -50,17 +52,17 @@ def confirm_cost(traces: TraceInputs, settings: DistillSettings) -> None:
 
 
 def _estimate_all(
-    traces: TraceInputs, settings: DistillSettings, out: Console, *, is_each_shown: bool
+    traces: Iterable[Trajectory], options: FeedbackOptions, out: Console, *, is_each_shown: bool
 ) -> tuple[CostEstimate, list[str], bool]:
     """The sum over all trajectories, the failures, and whether these cost nothing."""
-    prices = prices_of(resolve(settings.model or "", base_url=settings.base_url, environment=os.environ))
-    at, chosen, asking = datetime.now(UTC).isoformat(), method(settings.method), settings.model_settings
+    prices = prices_of(resolve(options.model or "", base_url=options.base_url, environment=os.environ))
+    at, chosen = datetime.now(UTC).isoformat(), method(options.chosen_method)
     total, count, failures, is_known = CostEstimate(0, Usage(0, None, None, 0), None), 0, list[str](), True
     for trajectory in traces:
         try:
-            if settings.options.turn is not None:
-                trajectory = select_turn(trajectory, settings.options.turn)
-            found = asyncio.run(estimate(chosen, trajectory, asking, prices, at, profile=settings.options.profile))
+            if options.turn is not None:
+                trajectory = select_turn(trajectory, options.turn)
+            found = asyncio.run(estimate(chosen, trajectory, options, prices, at))
         except Exception as error:
             # A run without its input fails before it costs anything. Any other failure may be due to the outlined
             # replies, or come after calls that are paid for.

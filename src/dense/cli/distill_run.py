@@ -6,24 +6,29 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dense.analyst.scripted import ScriptedAnswerer
+from msgspec import Struct
+from msgspec.structs import replace
+
+from dense.cli.distill import OutputOptions
 from dense.cli.distill_text import DistillSummary, FinishedTrace, progress_bar
+from dense.cli.read_options import ReadOptions
 from dense.errors import CallFailed, DenseError, ModelError
 from dense.feedback import Feedback
+from dense.lessons.lesson import LessonEvidence
 from dense.methods import AnyMethod, method
-from dense.model import OpenModel, open_model
+from dense.model import OpenModel
+from dense.options import FeedbackOptions
 from dense.readers import UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
-from dense.service.analysts import AnalystChoice, ModelSettings, model_settings
+from dense.service.analysts import ANSWERS, AnalystChoice, analyst_choice, opened_model
 from dense.service.drafting import first_error
-from dense.service.feedback import FailedRun, FeedbackOptions, FeedbackRun, describe_failure, make_feedback
+from dense.service.feedback import FailedRun, FeedbackRun, RoundContext, describe_failure, make_feedback, read_lessons
 from dense.service.files import RECONCILED, write_failure, write_run
 from dense.service.outcomes import trial_outcome
 from dense.service.result_folders import IndexRow, ResultFolders, folder_name
@@ -31,50 +36,32 @@ from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree
 
 STANDARD_INPUT, PIPED = Path("-"), "standard input"
-ANSWERS = "answers.jsonl"
-"""Recorded answers, in the folder of their trajectory: the keys of questions are unique within a trajectory."""
 
 
-@dataclass(frozen=True)
-class DistillSettings:
-    """The options of the command."""
+class DistillRequest(Struct, frozen=True):
+    """What the command was asked for."""
 
-    out: Path | None = None
-    """None keeps the feedback in memory, to be printed."""
-    method: str = "dense"
-    options: FeedbackOptions = FeedbackOptions()  # noqa: RUF009 - immutable
-    model: str | None = None
-    base_url: str | None = None
-    context_tokens: int | None = None
-    look_tokens: int | None = None
-    is_small: bool = False
-    answers: Path | None = None
-    record: bool = False
-    cache: Path | None = None
-    max_usd: float | None = None
-    concurrency: int = 16
-    jobs: int = 4
+    output: OutputOptions
+    options: FeedbackOptions
+    lessons: tuple[LessonEvidence, ...] = ()
+    """The evidence of the options' lessons."""
+
+    @classmethod
+    def of(cls, output: OutputOptions, options: FeedbackOptions) -> DistillRequest:
+        """The request, with the cache of answers in the folder of the results. Raises what reading the lessons does."""
+        if output.out is not None and options.cache is None:
+            options = replace(options, cache=output.out / "answers.sqlite")
+        return cls(output, options.resolved(is_session=False), read_lessons(options))
 
     @property
-    def model_settings(self) -> ModelSettings:
-        """How the model is asked."""
-        return model_settings(
-            self.model,
-            base_url=self.base_url,
-            context_tokens=self.context_tokens,
-            look_tokens=self.look_tokens,
-            is_small=self.is_small,
-        )
+    def out(self) -> Path | None:
+        """The folder of the results; None keeps the feedback in memory, to be printed."""
+        return self.output.out
 
     def choice(self, model: OpenModel | None, name: str) -> AnalystChoice:
-        """Who answers the questions about the trajectory of this name: a model, a script, or the rules."""
-        recording = self.out / name / ANSWERS if self.record and self.out else None
-        if model is not None or self.answers is None:
-            return AnalystChoice(model, settings=self.model_settings, answers=recording)
-        script = self.answers / name / ANSWERS if self.answers.is_dir() else self.answers
-        return AnalystChoice(
-            None, ScriptedAnswerer(script), f"scripted:{self.answers}", self.model_settings, answers=recording
-        )
+        """Who answers the questions about the trajectory of this name, and where answers are recorded."""
+        recording = self.out / name / ANSWERS if self.output.record and self.out else None
+        return replace(analyst_choice(self.options, model, name), answers=recording)
 
 
 @dataclass
@@ -82,11 +69,14 @@ class TraceInputs:
     """The trajectories to distill, read again on each iteration: a folder of traces need not fit into memory."""
 
     paths: list[Path]
-    format: str | None = None
-    task: str | None = None
+    source: ReadOptions = ReadOptions()  # noqa: RUF009 - immutable
     problems: list[str] = field(default_factory=list[str])
     warnings: list[str] = field(default_factory=list[str])
     _input: TemporaryDirectory[str] | None = None
+
+    def __post_init__(self) -> None:
+        self.source.find_own_reader()
+        self.task = self.source.instruction
 
     def __iter__(self) -> Iterator[Trajectory]:
         self.problems, self.warnings = [], []
@@ -112,7 +102,7 @@ class TraceInputs:
         return self._input is not None and trajectory.source.path == PIPED
 
     def _trajectories(self, file: TraceFile | EventFolder, is_alone: bool) -> Iterator[Trajectory]:
-        for item in read_file(file, format=self.format, task=self.task):
+        for item in read_file(file, format=self.source.format, task=self.task):
             if not isinstance(item, UnreadFile):
                 trajectory = item.collect()
                 if trajectory.task is None:
@@ -122,38 +112,36 @@ class TraceInputs:
                 self.problems.append(item.reason)
 
 
-async def run(traces: TraceInputs, settings: DistillSettings) -> DistillSummary:
+async def run(traces: TraceInputs, request: DistillRequest) -> DistillSummary:
     """Distill all trajectories, several at once, under one limit of calls. An error of the whole model ends the run.
 
     An output folder has one writer at a time, and its index names what this run made."""
-    if settings.out is None:
-        return await _run(traces, settings, folder_name)
-    with ResultFolders(settings.out) as folders:
-        summary = await _run(traces, settings, folders.name)
+    if request.out is None:
+        return await _run(traces, request, folder_name)
+    with ResultFolders(request.out) as folders:
+        summary = await _run(traces, request, folders.name)
         folders.update_index(summary.rows)
     return summary
 
 
-async def _run(traces: TraceInputs, settings: DistillSettings, name_of: Callable[..., str]) -> DistillSummary:
-    summary = DistillSummary(settings.out)
+async def _run(traces: TraceInputs, request: DistillRequest, name_of: Callable[..., str]) -> DistillSummary:
+    summary = DistillSummary(request.out)
     found: Iterable[Trajectory] = traces
-    if settings.out is None and len(found := list(islice(traces, 2))) > 1:
+    if request.out is None and len(found := list(islice(traces, 2))) > 1:
         summary.failures.append("several trajectories: only one can be printed; write them to a folder with --out")
         return summary
     with progress_bar(summary) as advance:
         try:
             # The model's own block ends by the error too: answers that are on their way are waited for and kept.
-            async with _model(settings) as model:
+            async with opened_model(request.options) as model:
                 summary.ledger = model.ledger if model is not None else None
-                chosen, waiting = method(settings.method), asyncio.Semaphore(settings.jobs)
+                chosen, waiting = method(request.options.chosen_method), asyncio.Semaphore(request.output.jobs)
 
                 async def one(trajectory: Trajectory) -> None:
                     is_piped = traces.is_piped(trajectory)
                     name = name_of(trajectory, is_piped=is_piped)
                     try:
-                        summary.done.append(
-                            await _distill(chosen, trajectory, settings, model, name, is_piped=is_piped)
-                        )
+                        summary.done.append(await _distill(chosen, trajectory, request, model, name, is_piped=is_piped))
                     except Exception as error:
                         line = failure_line(error, chosen, trajectory)
                         summary.failures.append(line)
@@ -178,18 +166,19 @@ async def _run(traces: TraceInputs, settings: DistillSettings, name_of: Callable
 async def _distill(
     chosen: AnyMethod,
     trajectory: Trajectory,
-    settings: DistillSettings,
+    request: DistillRequest,
     model: OpenModel | None,
     name: str,
     *,
     is_piped: bool,
 ) -> FinishedTrace:
     """One trajectory, from reading to its files. A run that failed leaves its record and raises its error."""
-    choice = settings.choice(model, name)
+    choice = request.choice(model, name)
     # Only here is an outcome ever read, and only for a method that is privileged by its type.
     outcome = trial_outcome(trajectory) if chosen.sees == "outcome" else None
-    run = await make_feedback(chosen, trajectory, choice, outcome=outcome, options=settings.options)
-    folder = settings.out / name if settings.out else None
+    context = RoundContext(lessons=request.lessons)
+    run = await make_feedback(chosen, trajectory, choice, options=request.options, outcome=outcome, context=context)
+    folder = request.out / name if request.out else None
     if isinstance(run, FailedRun):
         if folder:
             write_failure(folder, run.record)
@@ -226,20 +215,3 @@ def failure_line(error: Exception, chosen: AnyMethod, trajectory: Trajectory) ->
     if words.startswith(source):
         return words
     return f"{source}: {words}" if words.startswith(chosen.name) else f"{source}: {chosen.name}: {words}"
-
-
-@asynccontextmanager
-async def _model(settings: DistillSettings) -> AsyncGenerator[OpenModel | None]:
-    if settings.model is None:
-        yield None
-        return
-    if settings.out is not None:
-        settings.out.mkdir(parents=True, exist_ok=True)
-    async with open_model(
-        settings.model,
-        base_url=settings.base_url,
-        cache=settings.cache,
-        concurrency=settings.concurrency,
-        max_usd=settings.max_usd,
-    ) as model:
-        yield model

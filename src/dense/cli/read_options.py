@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from msgspec import Struct
 from typer.core import TyperCommand, TyperOption
 
 from dense.errors import NoTrajectory
@@ -31,6 +32,25 @@ class ReadCommand(TyperCommand):
         super().format_options(ctx, formatter)
 
 
+class ReadOptions(Struct, frozen=True):
+    """How a trace is read."""
+
+    format: Annotated[str | None, typer.Option("--format", help="Read as this format.")] = None
+    task: Annotated[str | None, typer.Option("--task", help="The task's instruction; @FILE reads it from a file.")] = (
+        None
+    )
+
+    @property
+    def instruction(self) -> str | None:
+        """The task: its text, or the content of @FILE."""
+        return given_task(self.task)
+
+    def find_own_reader(self) -> None:
+        """Let a reader of the user's own be imported: it is most likely in the working folder."""
+        if self.format is not None and ":" in self.format:
+            sys.path.insert(0, str(Path.cwd()))
+
+
 def read(
     paths: Annotated[list[Path], typer.Argument(help="Files or folders with traces.", show_default=False)],
     format: Annotated[
@@ -48,8 +68,7 @@ def read(
     strict: Annotated[bool, typer.Option("--strict", help="Stop with an error if a record would be skipped.")] = False,
 ) -> None:
     """Read traces of AI agents and show what they hold."""
-    if format is not None and ":" in format:
-        sys.path.insert(0, str(Path.cwd()))  # a reader of the user's own is most likely here
+    ReadOptions(format).find_own_reader()
     from dense.cli.read import read
 
     if read(paths, format, given_task(task), as_json=as_json, strict=strict):

@@ -151,7 +151,7 @@ async def _run(made: Plan, store: EventStore, temporary: Path, begin: Callable[[
             for notice in notices:
                 error_console().print(f"note: {printable(notice)}", markup=False)
             begin(harness)
-            maker = FeedbackMaker(config, model, config.lesson_evidence(made.base))
+            maker = FeedbackMaker(config, model, made.base)
             with RunDisplay(config.concurrency) as display:
                 executor = CellExecutor(made, store, harness, maker, watch=display.tick)
                 display.executor = executor

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Literal, Self
+from typing import Self
 
 from msgspec import Struct
 
+from dense.options import BudgetChoice, parse_budget
 from dense.trajectory import Trajectory
 
-MIN_BUDGET = 512
-"""The smallest budget that can be kept, in bytes."""
 RAW_SHARE = 4
 """By default, feedback may have one in so many bytes of the attempt's raw text …"""
 MIN_DEFAULT_BUDGET = 3_000
@@ -23,9 +22,6 @@ MIN_GUIDED_BUDGET = 1_200
 """From here on room is kept for the reading guide."""
 PAPER_TREE, PAPER_COMPLETE = 180 * 1024, 200 * 1024
 """The paper's budgets: of a tree, and of any report with what is around it."""
-
-type BudgetChoice = int | Literal["paper"] | None
-"""What a user asks for: so many bytes, the paper's budgets, or the default."""
 
 
 class Budgets(Struct, frozen=True, omit_defaults=True):
@@ -48,8 +44,8 @@ def budgets_for(choice: BudgetChoice, trajectory: Trajectory) -> Budgets:
     """The budgets for feedback on this attempt. Raises `ValueError` for a budget that is too small."""
     if choice == "paper":
         return Budgets(PAPER_COMPLETE, PAPER_TREE)
-    if choice is not None:
-        return Budgets(checked_budget(choice))
+    if (size := parse_budget(choice)) is not None:
+        return Budgets(int(size))
     most = SESSION_BUDGET if _is_session(trajectory) else MAX_DEFAULT_BUDGET
     return Budgets(min(max(raw_size(trajectory) // RAW_SHARE, MIN_DEFAULT_BUDGET), most))
 
@@ -58,22 +54,6 @@ def _is_session(trajectory: Trajectory) -> bool:
     """Whether a user asked for several things, each of which took some actions."""
     asked = sum(any(seen.origin == "user" for seen in step.observations) for step in trajectory.steps[:-1])
     return asked > 0 and len(trajectory.steps) >= MIN_SESSION_ACTIONS * (asked + 1)
-
-
-def parse_budget(text: str | None) -> BudgetChoice:
-    """A budget as a user writes it: bytes, or `paper`. Raises `ValueError`."""
-    if text is None or text == "paper":
-        return text
-    if not text.isdecimal():
-        raise ValueError(f"{text!r} is neither a number of bytes nor `paper`")
-    return checked_budget(int(text))
-
-
-def checked_budget(size: int) -> int:
-    """The budget. Raises `ValueError` if it is too small."""
-    if size < MIN_BUDGET:
-        raise ValueError(f"a budget of {size} bytes is too small: at least {MIN_BUDGET} are needed")
-    return size
 
 
 def raw_size(trajectory: Trajectory) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dense.deliver.budget import MIN_GUIDED_BUDGET, Budgets
-from dense.deliver.message import REPORT, Environment, MessageFrame, frame_size, guide_size
+from dense.deliver.message import REPORT, MessageFrame, frame_size, guide_size
 from dense.deliver.page import Fit, ReportPage, safe_item
+from dense.options import Environment
 from dense.trajectory import Task
 
 

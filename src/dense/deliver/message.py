@@ -6,7 +6,6 @@ the record of the run that got it, whatever that record's format does to it (`in
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from msgspec import Struct
 
@@ -22,10 +21,8 @@ from dense.deliver.page import (
     item_texts,
     write_items,
 )
+from dense.options import Environment
 from dense.trajectory import Task
-
-type Environment = Literal["fresh", "same"]
-"""Where the next attempt works: where nothing of this one exists, or where this one left its files."""
 
 BEGINS = "[dense-feedback-{key}] "
 """What a message begins with; `END` is its last line before the task. Without characters that encodings escape."""

@@ -14,14 +14,12 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-from dense.analyst import Profile
-from dense.deliver.budget import BudgetChoice
 from dense.errors import DenseError
 from dense.methods import method as method_of
-from dense.model import open_model
+from dense.options import Entry, FeedbackOptions, with_option_arguments
 from dense.readers import read
-from dense.service.analysts import AnalystChoice, model_settings
-from dense.service.feedback import FeedbackOptions, make_feedback
+from dense.service.analysts import AnalystChoice, analyst_choice, opened_model
+from dense.service.feedback import make_feedback
 from dense.service.files import write_run
 from dense.trajectory import Trajectory
 
@@ -32,33 +30,26 @@ logger = logging.getLogger("harbor.plugins.dense")
 class DensePlugin:
     """Distils every trial of a Harbor job."""
 
-    def __init__(
-        self,
-        *,
-        out: str = "dense",
-        method: str = "dense",
-        model: str | None = None,
-        profile: Profile = "fast",
-        budget: BudgetChoice = None,
-    ) -> None:
-        """`out` is the folder within a trial's; without `model` the built-in rules are the analyst."""
+    def __init__(self, *, out: str = "dense", options: FeedbackOptions) -> None:
+        """`out` is the folder within a trial's; an option is given as `--plugin-kwarg NAME=VALUE`."""
         if Path(out).name != out or out in ("", ".", "..", "agent", "verifier", "artifacts"):
             raise DenseError(f"--plugin-kwarg out={out}: give the plain name of a folder that Harbor does not use")
-        self._out, self._method = out, method_of(method)
+        self._out, self._options = out, options.resolved(is_session=False)
+        self._method = method_of(options.chosen_method)
         if self._method.sees == "outcome":
-            raise DenseError(f"--plugin-kwarg method={method}: it wants the grade, which this plugin does not read")
-        self._model_name, self._settings = model, model_settings(model)
-        self._options = FeedbackOptions(profile, budget)
+            raise DenseError(
+                f"--plugin-kwarg method={options.method}: it wants the grade, which this plugin does not read"
+            )
         self._stack = AsyncExitStack()
         self._choice = AnalystChoice()
         self._done = self._failed = 0
 
+    __init__ = with_option_arguments(__init__, Entry.COMMAND, lambda field: field.type)
+
     async def on_job_start(self, job: Any) -> None:
         """Opens the model, and asks to be called for each trial that ends."""
-        model = None
-        if self._model_name is not None:
-            model = await self._stack.enter_async_context(open_model(self._model_name))
-        self._choice = AnalystChoice(model, settings=self._settings)
+        model = await self._stack.enter_async_context(opened_model(self._options))
+        self._choice = analyst_choice(self._options, model)
         job.on_trial_ended(self._distil)
 
     async def on_job_end(self, result: Any) -> None:  # noqa: ARG002

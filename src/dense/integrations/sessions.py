@@ -13,10 +13,11 @@ from msgspec import Struct
 
 from dense.errors import DenseError
 from dense.integrations.state import project_root, read_json, state_folder, write_atomically
+from dense.options import FeedbackOptions, TurnChoice
 from dense.readers import StoredSession, UnreadFile, read_session, stored_sessions
 from dense.readers.folders.stores import STORES
-from dense.service import distill_sync
-from dense.service.turns import TurnChoice, select_turn
+from dense.service import distill_session
+from dense.service.turns import select_turn
 from dense.trajectory import Trajectory
 from dense.version import __version__
 
@@ -94,7 +95,7 @@ def summaries(sessions: Iterable[StoredSession]) -> list[SessionSummary]:
 def _distilled(session: StoredSession) -> tuple[str, str, str]:
     try:
         trajectory = session_trajectory(session)
-        tree = distill_sync(trajectory, environment="same").reconciled
+        tree = distill_session(trajectory, FeedbackOptions()).reconciled
     except DenseError as error:
         return "unread", str(error), ""
     issue = next((issue.text for issue in tree.issues if issue.resolved_at is None), "")

@@ -1,79 +1,101 @@
 """The settings file: `dense.toml`, or `[tool.dense]` of a `pyproject.toml`, of the project and of the user.
 
     model = "gemini/gemini-3-flash-preview"
-    base_url = "http://127.0.0.1:8000/v1"
     budget = 8000                     # bytes, or "paper"
     redact = true
 
     [hooks]
     max_usd_per_day = 0.5
 
-The command line wins over the project's file, that over the user's (`~/.config/dense/dense.toml`), that over the
-defaults. A repository is other people's text, and a trace is private: a project's file may name a provider's model and
-a budget, but no address, and it cannot turn redaction off. Hooks, which run by themselves, follow the user's file
-alone."""
+Its keys are the fields of `FeedbackOptions`, which say where each may be set. The command line wins over the project's
+file, that over the user's (`~/.config/dense/dense.toml`), that over the defaults. A repository is other people's text,
+and a trace is private: a project's file names no model, program, address or answers file, and cannot turn redaction
+off. Hooks and MCP, which run by themselves, follow the user's file alone."""
 
 from __future__ import annotations
 
 import os
 import tomllib
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
 
-from dense.errors import DenseError
+from dense.errors import DenseError, WrongUsage
+from dense.options import FILE, OPTIONS, Entry, FeedbackOptions, option_of, parse_usd, set_options
+from dense.readers.json_value import obj
 
 NAME = "dense.toml"
-KEYS = {"model": str, "base_url": str, "budget": int | str, "redact": bool | str, "hooks": dict}
-PROJECT_KEYS = ("model", "budget")
-"""What a project may set."""
-HOOK_KEYS = {"max_usd_per_day": int | float}
+HOOKS = "hooks"
+HOOK_KEY = "hooks.max_usd_per_day"
 DEFAULT_USD_PER_DAY = 0.5
 
 
 class Settings(Struct, frozen=True):
     """What is in force, and why."""
 
-    model: str | None = None
-    """The analyst; None for the built-in rules."""
-    base_url: str | None = None
-    """Another address for the model's provider."""
-    budget: str | None = None
-    """Bytes of the message, or `paper`; None for the default."""
-    redact: str = "true"
-    """Whether, or by which program, credentials are replaced."""
+    options: FeedbackOptions = FeedbackOptions()
+    """How feedback is made."""
     hook_max_usd_per_day: float = DEFAULT_USD_PER_DAY
-    """What hooks may spend in a day, if a model is named."""
+    """What hooks and MCP may spend in a day, if a model is named."""
     origins: tuple[tuple[str, str], ...] = ()
     """Where each setting that is no default comes from."""
 
 
 def load_settings(folder: Path | None = None, *, trusts_project: bool = True) -> Settings:
     """The settings for a folder. Raises `DenseError` for a file that is wrong."""
-    values: dict[str, Any] = {}
+    own = user_file()
+    options, limit = FeedbackOptions(), DEFAULT_USD_PER_DAY
     origins: dict[str, str] = {}
-    files = [_user_file(), *(_project_files(folder or Path.cwd()) if trusts_project else ())]
-    for path in files:
-        for name, value in _read(path).items():
-            if path != files[0] and (name not in PROJECT_KEYS or "://" in str(value)):
-                raise DenseError(f"{path}: a project cannot set {name} to {value!r}: set it in {files[0]}")
-            values[name], origins[name] = value, str(path)
-    fields = {name: values[name] for name in ("model", "base_url") if name in values}
-    if "budget" in values:
-        fields["budget"] = str(values["budget"])
-    if "redact" in values:
-        fields["redact"] = str(values["redact"]).lower()
-        if fields["redact"] not in ("true", "false", "kingfisher"):
-            raise DenseError(f'{origins["redact"]}: redact is true, false or "kingfisher", not {values["redact"]!r}')
-    if "hooks.max_usd_per_day" in values:
-        fields["hook_max_usd_per_day"] = float(values["hooks.max_usd_per_day"])
-    return Settings(**fields, origins=tuple(origins.items()))
+    projects = _project_files(folder or Path.cwd()) if trusts_project else []
+    for path in [own, *(path for path in projects if path.absolute() != own.absolute())]:
+        values = _table(path)
+        hooks = values.pop(HOOKS, {})
+        place = Entry.USER if path == own else Entry.PROJECT
+        found = {name: _beside(path, name, value) for name, value in values.items()}
+        options = set_options(found, place, options, label=partial(_label, path), instead=where_to_set(own))
+        if hooks != {}:
+            limit = _hook_limit(path, hooks, place, own)
+        origins |= dict.fromkeys([*values, *([HOOK_KEY] if hooks != {} else [])], str(path))
+    return Settings(options, limit, tuple(origins.items()))
 
 
-def _user_file() -> Path:
+def where_to_set(own: Path) -> str:
+    """Where to set what somebody else may not."""
+    return f"set it in your own settings, {own}, or give it on the command line"
+
+
+def user_file() -> Path:
+    """The user's own settings file."""
     base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     return Path(base) / "dense" / NAME
+
+
+def _hook_limit(path: Path, hooks: object, place: Entry, own: Path) -> float:
+    """The limit in the table `hooks` of a file."""
+    values = obj(hooks)
+    if list(values) != [HOOK_KEY.removeprefix("hooks.")]:
+        raise WrongUsage(f"{path}: hooks: known is only {HOOK_KEY}")
+    if place is not Entry.USER:
+        raise WrongUsage(f"{path}: {HOOK_KEY}: a project's file cannot set it: set it in your own settings, {own}")
+    (value,) = values.values()
+    if value in (0, 0.0) and value is not False:
+        return 0.0
+    try:
+        return parse_usd(value)
+    except ValueError as error:
+        raise WrongUsage(f"{path}: {HOOK_KEY}: {error}") from None
+
+
+def _label(path: Path, name: str) -> str:
+    return f"{path}: {name}"
+
+
+def _beside(path: Path, name: str, value: object) -> object:
+    """A file that a setting names: relative to the settings file."""
+    is_file = name in OPTIONS and option_of(OPTIONS[name]).kind is FILE and isinstance(value, str) and value
+    return path.parent / Path(str(value)).expanduser() if is_file else value
 
 
 def _project_files(folder: Path) -> list[Path]:
@@ -96,25 +118,7 @@ def _table(path: Path) -> dict[str, Any]:
         if path.name != NAME:
             return {}  # somebody else's file, and not ours to judge
         raise DenseError(f"{path}: the settings cannot be read ({error})") from None
-    return data if path.name == NAME else data.get("tool", {}).get("dense", {})
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """The settings of one file, those of `hooks` with a dot."""
-    found: dict[str, Any] = {}
-    for name, value in _table(path).items():
-        _check(path, name, value, KEYS)
-        if name == "hooks":
-            for inner, inner_value in value.items():
-                _check(path, f"hooks.{inner}", inner_value, {f"hooks.{key}": kind for key, kind in HOOK_KEYS.items()})
-                found[f"hooks.{inner}"] = inner_value
-        else:
-            found[name] = value
-    return found
-
-
-def _check(path: Path, name: str, value: object, known: dict[str, Any]) -> None:
-    if name not in known:
-        raise DenseError(f"{path}: unknown setting {name!r}; known are {', '.join(sorted(known))}")
-    if not isinstance(value, known[name]) or (isinstance(value, bool) and name != "redact"):
-        raise DenseError(f"{path}: {name} has the wrong type: {value!r}")
+    table: Any = data if path.name == NAME else obj(data.get("tool")).get("dense", {})
+    if not isinstance(table, dict):
+        raise DenseError(f"{path}: tool.dense is no table")
+    return cast("dict[str, Any]", table)

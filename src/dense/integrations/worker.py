@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from dense.deliver.page import END
-from dense.errors import DenseError, ModelError
+from dense.errors import DenseError
 from dense.integrations.hooks import MAX_CHARACTERS
 from dense.integrations.project_lessons import keep_evidence
 from dense.integrations.queue import FAILED, pending, plain_name, project_folder
 from dense.integrations.sessions import session_trajectory
-from dense.integrations.settings import Settings, load_settings
+from dense.integrations.settings import load_settings
+from dense.integrations.spending import distill_within_limit
 from dense.integrations.state import (
-    append_line,
-    lines_of,
     locked,
     now,
     read_json,
@@ -23,15 +23,12 @@ from dense.integrations.state import (
     write_atomically,
     write_json,
 )
-from dense.model import open_model
 from dense.readers import read, stored_sessions
-from dense.service import Distillation, distill
-from dense.service.analysts import model_settings
+from dense.service import Distillation
 from dense.service.turns import select_turn
 from dense.text.clip import clip_end
 from dense.trajectory import Trajectory
 
-SPENT = "spent.jsonl"
 CONTEXT_BUDGET = 7_500
 """Bytes of the report within a hook's text."""
 MAX_REQUEST_CHARS = 300
@@ -71,7 +68,9 @@ def distill_session(item: dict[str, Any]) -> dict[str, Any]:
     """The result of one session: its state, what is open, and the text for the next session."""
     trajectory = queued_trajectory(item)
     keep_evidence(plain_name(str(item["session_id"])), str(item["cwd"]), trajectory)
-    done = asyncio.run(_distilled(trajectory, load_settings(Path(str(item["cwd"])), trusts_project=False)))
+    settings = load_settings(trusts_project=False)
+    settings = replace(settings, options=replace(settings.options, budget=CONTEXT_BUDGET))
+    done = distill_within_limit(trajectory, settings, caller="work")
     tree, verdict = done.reconciled, done.reconciled.root.verdict
     opened = [issue.text for issue in tree.issues if issue.resolved_at is None]
     state = verdict.state if verdict is not None else "unknown"
@@ -103,32 +102,6 @@ def queued_trajectory(item: dict[str, Any]) -> Trajectory:
     if not stored:
         raise DenseError("the agent named no transcript, and its store has no such session")
     return session_trajectory(stored[0])
-
-
-async def _distilled(trajectory: Trajectory, settings: Settings) -> Distillation:
-    left = settings.hook_max_usd_per_day - _spent_today()
-    if settings.model is None or left <= 0:
-        return await distill(trajectory, environment="same", budget=CONTEXT_BUDGET)
-    try:
-        async with open_model(settings.model, base_url=settings.base_url, max_usd=left) as model:
-            done = await distill(
-                trajectory, model=model, settings=model_settings(settings.model, base_url=settings.base_url),
-                environment="same", budget=CONTEXT_BUDGET,
-            )  # fmt: skip
-            append_line(state_folder() / SPENT, {"at": now(), "usd": model.ledger.totals.usd or 0.0})
-            return done
-    except ModelError as error:
-        append_line(
-            state_folder() / "log.jsonl", {"at": now(), "hook": "work", "error": f"{error}; the rules were used"[:500]}
-        )
-        return await distill(trajectory, environment="same", budget=CONTEXT_BUDGET)
-
-
-def _spent_today() -> float:
-    today = now()[:10]
-    return sum(
-        float(line.get("usd") or 0) for line in lines_of(state_folder() / SPENT) if str(line.get("at"))[:10] == today
-    )
 
 
 def context_text(done: Distillation, trajectory: Trajectory, item: dict[str, Any], message: Path) -> str:

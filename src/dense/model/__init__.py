@@ -17,6 +17,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import cast
 
+from msgspec import Struct
+
 from dense.errors import SpendingLimit, UnknownPrice
 from dense.model.cache import AnswerStore, CachedModel, DeduplicatedModel, StoringModel, cache_key, identity_of
 from dense.model.chat import CallAttempt, ChatModel, ChatReply, ChatRequest, Message
@@ -43,6 +45,7 @@ __all__ = [
     "PROVIDERS",
     "CallAttempt",
     "CallLedger",
+    "CallLimits",
     "CallTotals",
     "ChatModel",
     "ChatReply",
@@ -91,16 +94,26 @@ class OpenModel:
                 await self._store.forget(cache_key(self._identity, call.request), call.at)
 
 
+class CallLimits(Struct, frozen=True):
+    """How many calls to a model may run, and what they may cost."""
+
+    concurrency: int = 16
+    """Calls at once."""
+    per_minute: float | None = None
+    """Calls a minute."""
+    max_usd: float | None = None
+    """What is spent at most; it needs known prices."""
+    spent: float = 0.0
+    """What was spent before, of `max_usd`."""
+
+
 @asynccontextmanager
 async def open_model(
     name: str,
     *,
     base_url: str | None = None,
     cache: Path | None = None,
-    concurrency: int = 16,
-    per_minute: float | None = None,
-    max_usd: float | None = None,
-    spent: float = 0.0,
+    limits: CallLimits = CallLimits(),  # noqa: B008 - immutable
     prices: GivenPrices | None = None,
     retry: RetryPolicy | None = None,
     record: Path | None = None,
@@ -108,8 +121,7 @@ async def open_model(
 ) -> AsyncGenerator[OpenModel]:
     """Opens a model: `PROVIDER/NAME`, `http://host:port/v1#NAME`, or `replay/FILE` for a recorded run.
 
-    `cache` keeps answers for good in a file that processes may share; `record` writes a replay. At most `concurrency`
-    calls run at once. `max_usd` bounds what is spent, what was `spent` before included, and needs known `prices`. A
+    `cache` keeps answers for good in a file that processes may share; `record` writes a replay. A
     missing key, an unknown name or price is an error here, before anything is asked. When the block ends by
     `SpendingLimit`, calls that are under way are waited for, so that their answers are kept; when it ends otherwise,
     they are dropped."""
@@ -122,18 +134,20 @@ async def open_model(
         spec = resolve(name, base_url=base_url, environment=surroundings)
         key = key_of(spec, surroundings)
         ledger = CallLedger(await asyncio.to_thread(prices_of, spec, prices))
-        if max_usd is not None and ledger.prices.usd(Usage(1, None, None, 1), "") is None:
+        if limits.max_usd is not None and ledger.prices.usd(Usage(1, None, None, 1), "") is None:
             raise UnknownPrice(f"{spec}: its prices are unknown, so a spending limit cannot be kept: give prices")
         http = await stack.enter_async_context(HttpModel(spec, key, retry))
-        model: ChatModel = LengthRetryModel(BudgetedModel(http, ledger, max_usd, spent))
+        model: ChatModel = LengthRetryModel(BudgetedModel(http, ledger, limits.max_usd, limits.spent))
         store, identity = None if cache is None else AnswerStore(cache), identity_of(spec)
         if store is None:
-            model = RateLimitedModel(model, concurrency, per_minute)
+            model = RateLimitedModel(model, limits.concurrency, limits.per_minute)
         else:
             await store.open()
             stack.push_async_callback(store.close)
             model = CachedModel(
-                RateLimitedModel(StoringModel(model, store, identity), concurrency, per_minute), store, identity
+                RateLimitedModel(StoringModel(model, store, identity), limits.concurrency, limits.per_minute),
+                store,
+                identity,
             )
         asked_once = DeduplicatedModel(model)
         model = asked_once if record is None else RecordingModel(asked_once, record)

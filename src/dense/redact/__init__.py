@@ -22,11 +22,9 @@ from dense.redact.texts import Texts
 from dense.redact.walk import rewrite_trajectory, texts_of
 from dense.trajectory import Trajectory
 
-__all__ = ["Engine", "Redaction", "Redactions", "Texts", "redact", "redact_text"]
+__all__ = ["Engine", "Redactions", "Texts", "redact", "redact_text"]
 
 Engine = Literal["kingfisher"]
-Redaction = bool | Engine
-"""Whether credentials are replaced, and by which rules besides our own."""
 
 
 def redact(

@@ -8,19 +8,37 @@ import sys
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from msgspec.structs import replace
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
-from dense.analyst import Profile
-from dense.deliver.budget import MIN_BUDGET
-from dense.errors import BadConfig
+from dense.errors import BadConfig, WrongUsage
 from dense.harness import Recipient
 from dense.harness.secrets import is_secret_option
-from dense.lessons.files import read_evidence
-from dense.lessons.lesson import LessonEvidence
 from dense.methods import AnyMethod, method_names
 from dense.methods import method as method_of
+from dense.options import (
+    DENSE_WITH_LESSONS,
+    OPTIONS,
+    BudgetChoice,
+    Entry,
+    FeedbackOptions,
+    Profile,
+    Redaction,
+    option_of,
+    options_at,
+    set_options,
+)
 from dense.results import ANALYST, ARM_SIGN, RUN0, Prices
 
 SANDBOX = "sandbox"
@@ -28,18 +46,18 @@ SANDBOX = "sandbox"
 MASK = "sha256:"
 _CLASS_PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 MAX_REPETITIONS = 1_000
-UNITS = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
 
 
-def _bytes(value: Any) -> Any:
-    """`180 KiB` as a number; anything else is left to be refused."""
-    if isinstance(value, str) and (found := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value)):
-        unit = UNITS.get(found[2].lower())
-        return value if unit is None else int(float(found[1]) * unit)
-    return value
+def _option(name: str) -> BeforeValidator:
+    """Reads a value as every other entry reads this option, with the same errors."""
+
+    def parse(value: Any) -> Any:
+        return OPTIONS[name].default if value is None else option_of(OPTIONS[name]).kind.parse(value)
+
+    return BeforeValidator(parse)
 
 
-type Bytes = Annotated[int, BeforeValidator(_bytes), Field(ge=MIN_BUDGET)]
+type Budget = Annotated[BudgetChoice, _option("budget")]
 type Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\S([^\x00-\x1f\x7f]*\S)?$")]
 
 
@@ -163,18 +181,14 @@ def is_excluded(task: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(task, pattern) for pattern in patterns)
 
 
-LESSONS = "dense+lessons"
-"""The method that uses `lessons`."""
-
-
 class ArmConfig(StrictConfig):
     """A method with settings of its own: an arm of the experiment besides the method with the common ones."""
 
     method: str
     """`dense methods` lists them; or `module:Class`."""
-    profile: Profile | None = None
+    profile: Annotated[Profile, _option("profile")] | None = None
     """Which calls DENSE makes, where it is another one than the analyst's."""
-    budget: Bytes | Literal["paper"] | None = None
+    budget: Budget = None
     """Bytes of a message without the task, where it is another one than the experiment's."""
     label: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")] | None = None
     """What stands behind the method's name; left out: profile and budget."""
@@ -186,21 +200,41 @@ class ArmConfig(StrictConfig):
         return f"{self.method}{ARM_SIGN}{'-'.join(words)}" if words else self.method
 
 
-class AnalystConfig(StrictConfig):
-    """Who judges attempts for the methods: a language model, or the built-in rules."""
+OWN_KEYS = ("budget", "redact", "max_usd", "lessons")
+"""Options that are keys of the experiment itself; the others are keys of its `analyst`."""
+ANALYST_KEYS = tuple(name for name in options_at(Entry.EXPERIMENT) if name not in OWN_KEYS)
+SHOWN_KEYS = ("model", "profile", "base_url", "context", "concurrency")
+"""Keys of the analyst that every record has; others are in it if they are set."""
 
-    model: str | None = None
-    """`PROVIDER/NAME`, or an address; None for the rules."""
-    profile: Profile = "fast"
-    """Which calls DENSE makes."""
-    base_url: str | None = None
-    """Another address for the provider."""
-    context: int | None = Field(default=None, ge=2_000)
-    """The model's window in tokens, where it is not as its provider's models have it."""
-    concurrency: int = Field(default=16, ge=1)
-    """Calls at once."""
+
+class AnalystConfig(StrictConfig):
+    """Who judges attempts for the methods: a language model, or the built-in rules. Its keys are `ANALYST_KEYS`."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    options: FeedbackOptions = FeedbackOptions()
+    """How the analyst is asked."""
     prices: PricesConfig | None = None
     """USD for a million tokens, where no table knows them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_options(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "options" in value:
+            return cast("object", value)
+        given = cast("dict[str, Any]", value)
+        options = {name: given[name] for name in ANALYST_KEYS if given.get(name) is not None}
+        others = {name: entry for name, entry in given.items() if name not in ANALYST_KEYS}
+        try:
+            return {**others, "options": set_options(options, Entry.EXPERIMENT)}
+        except WrongUsage as error:
+            raise ValueError(str(error)) from None
+
+    @model_serializer
+    def _as_keys(self) -> dict[str, Any]:
+        found = {name: getattr(self.options, name) for name in ANALYST_KEYS}
+        kept = {name: value for name, value in found.items() if name in SHOWN_KEYS or value != OPTIONS[name].default}
+        return {**kept, "prices": self.prices.model_dump(mode="json") if self.prices is not None else None}
 
 
 class ExperimentConfig(StrictConfig):
@@ -219,7 +253,7 @@ class ExperimentConfig(StrictConfig):
     """1 for a single rerun, more for iterative refinement."""
     memory: int = Field(default=3, ge=1)
     """Of how many preceding attempts a message carries the feedback."""
-    budget: Bytes | Literal["paper"] | None = None
+    budget: Budget = None
     """Bytes of a message without the task; `paper` for 180/200 KiB; left out: a quarter of the attempt's raw text."""
     concurrency: int = Field(default=4, ge=1)
     """Attempts at once."""
@@ -229,9 +263,9 @@ class ExperimentConfig(StrictConfig):
     """After so many executions in a row without a score the run stops: something is wrong with all of them."""
     timeout_multiplier: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     """Of the time limits that tasks set."""
-    max_usd: float | None = Field(default=None, gt=0)
+    max_usd: Annotated[float | None, _option("max_usd")] = None
     """The analyst's calls stop cleanly before more is spent."""
-    redact: bool | Literal["kingfisher"] = True
+    redact: Annotated[Redaction, _option("redact")] = True
     """Replace credentials in traces before anybody sees them; `kingfisher` adds its rules to ours."""
 
     lessons: str | None = None
@@ -275,9 +309,18 @@ class ExperimentConfig(StrictConfig):
         """What is compared, by the names that cells have."""
         return {arm.name: arm for arm in _arms_of(self.methods)}
 
-    def lesson_evidence(self, base: Path) -> tuple[LessonEvidence, ...]:
-        """The evidence of the lessons that the experiment names, whose file lies in `base`."""
-        return read_evidence(base / self.lessons) if self.lessons else ()
+    def options_of(self, arm: ArmConfig, base: Path = Path()) -> FeedbackOptions:
+        """How feedback is made for an arm of the experiment, whose file lies in `base`."""
+        has_lessons = arm.method == DENSE_WITH_LESSONS and self.lessons
+        return replace(
+            self.analyst.options,
+            method=arm.method,
+            profile=arm.profile or self.analyst.options.profile,
+            budget=self.budget if arm.budget is None else arm.budget,
+            redact=self.redact,
+            max_usd=self.max_usd,
+            lessons=base / str(self.lessons) if has_lessons else None,
+        )
 
     def load_methods(self) -> dict[str, AnyMethod]:
         """The methods of all arms, imported; a `DenseError` for one that cannot be."""
@@ -293,8 +336,8 @@ class ExperimentConfig(StrictConfig):
 
     @model_validator(mode="after")
     def _comparable(self) -> ExperimentConfig:
-        if any(arm.method == LESSONS for arm in self.arms.values()) and not self.lessons:
-            raise ValueError(f"the method {LESSONS} needs `lessons: FILE`, which `dense lessons` writes")
+        if any(arm.method == DENSE_WITH_LESSONS for arm in self.arms.values()) and not self.lessons:
+            raise ValueError(f"the method {DENSE_WITH_LESSONS} needs `lessons: FILE`, which `dense lessons` writes")
         dataset = self.tasks.dataset or ""
         if self.environment.type == SANDBOX and not self.environment.force and "terminal-bench" in dataset.lower():
             raise ValueError(

@@ -24,7 +24,6 @@ from dense.refit.plan import Plan
 from dense.refit.store.state import format_usd, load_state
 from dense.report.prices import usd
 from dense.results import Cell, total_of
-from dense.service.analysts import model_settings
 from dense.service.estimate import CostEstimate, estimate
 from dense.trajectory import Trajectory, Usage
 
@@ -43,12 +42,12 @@ def describe_costs(plan: Plan, like: Path | None) -> Iterator[str]:
     examples = list(_examples(plan, like))
     yield from _recipients(plan, left, examples if like is not None else [], like)
     wanted = Counter(cell.method for cell in left if cell.round and cell.method != "none")
-    if config.analyst.model is None:
+    if config.analyst.options.model is None:
         yield f"feedback: {wanted.total()} times by the built-in rules: no call, no cost"
         return
     if not examples:
         yield (
-            f"feedback: {wanted.total()} times by {config.analyst.model}; calls and cost are unknown "
+            f"feedback: {wanted.total()} times by {config.analyst.options.model}; calls and cost are unknown "
             "before an attempt was made: name traces like those to come with --like"
         )
         return
@@ -76,17 +75,14 @@ def _usd(usd: float | None, times: float) -> str:
 
 def _estimated(plan: Plan, name: str, examples: Sequence[Trajectory]) -> CostEstimate:
     """What a method takes on all examples together."""
-    analyst, arm = plan.config.analyst, plan.config.arms[name]
-    spec = resolve(analyst.model or "", base_url=analyst.base_url, environment=os.environ)
-    given = analyst.prices
+    arm, given = plan.config.arms[name], plan.config.analyst.prices
+    options = plan.config.options_of(arm, plan.base)
+    spec = resolve(options.model or "", base_url=options.base_url, environment=os.environ)
     known = GivenPrices(given.input, given.output, given.cache_read, given.cache_write) if given else None
     prices: PriceSource = prices_of(spec, known)
-    settings = model_settings(analyst.model, base_url=analyst.base_url, context_tokens=analyst.context)
     at, total = datetime.now(UTC).isoformat(), CostEstimate(0, Usage(0, None, None, 0), 0.0)
     for trajectory in examples:
-        found = asyncio.run(
-            estimate(method(arm.method), trajectory, settings, prices, at, profile=arm.profile or analyst.profile)
-        )
+        found = asyncio.run(estimate(method(arm.method), trajectory, options, prices, at))
         usd = None if total.usd is None or (found.usd is None and found.calls) else total.usd + (found.usd or 0.0)
         total = CostEstimate(total.calls + found.calls, total.usage + found.usage, usd)
     return total

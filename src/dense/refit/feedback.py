@@ -19,17 +19,17 @@ from msgspec.structs import replace
 from dense.deliver.memory import MemoryItem, compose_memory
 from dense.errors import MissingInput
 from dense.harness.harness import AttemptResult
-from dense.lessons.lesson import LessonEvidence, evidence_without
+from dense.lessons.lesson import evidence_without
 from dense.methods import AnyMethod
-from dense.model import CallTotals, GivenPrices, ModelCall, OpenModel, open_model
+from dense.model import CallTotals, GivenPrices, ModelCall, OpenModel
 from dense.readers import read
 from dense.readers.outcomes import read_outcomes
-from dense.refit.config import LESSONS, ExperimentConfig
+from dense.refit.config import ExperimentConfig
 from dense.refit.store.events import FeedbackMade
 from dense.refit.store.state import FREE
 from dense.refit.tasks import TaskFolder
-from dense.service.analysts import AnalystChoice, model_settings
-from dense.service.feedback import FailedRun, FeedbackOptions, FeedbackRun, make_feedback
+from dense.service.analysts import analyst_choice, opened_model
+from dense.service.feedback import FailedRun, FeedbackRun, RoundContext, make_feedback, read_lessons
 from dense.service.files import write_failure, write_run
 from dense.service.record import RunRecord
 from dense.trajectory import Source, Task, Trajectory, Usage
@@ -67,25 +67,14 @@ class Prepared(Struct, frozen=True):
 class FeedbackMaker:
     """Makes feedback with one analyst, for all methods of an experiment."""
 
-    def __init__(
-        self, config: ExperimentConfig, model: OpenModel | None, lessons: tuple[LessonEvidence, ...] = ()
-    ) -> None:
-        analyst = config.analyst
+    def __init__(self, config: ExperimentConfig, model: OpenModel | None, base: Path = Path()) -> None:
+        """`base` is the folder of the experiment's file."""
         self._config, self._model = config, model
         self._methods = config.load_methods()
-        settings = model_settings(analyst.model, base_url=analyst.base_url, context_tokens=analyst.context)
-        self._choice = AnalystChoice(model, settings=settings)
         self._shares = config.memory if config.rounds > 1 else 1
-        self._options = {
-            name: FeedbackOptions(
-                arm.profile or analyst.profile,
-                config.budget if arm.budget is None else arm.budget,
-                config.redact,
-                self._shares,
-                lessons=lessons if arm.method == LESSONS else (),
-            )
-            for name, arm in config.arms.items()
-        }
+        self._options = {name: config.options_of(arm, base) for name, arm in config.arms.items()}
+        self._choice = analyst_choice(config.analyst.options, model)
+        self._lessons = {name: read_lessons(options) for name, options in self._options.items()}
 
     async def make(
         self, name: str, source: SourceAttempt, task: TaskFolder, place: Path, earlier: Sequence[MemoryItem]
@@ -96,12 +85,10 @@ class FeedbackMaker:
         chosen = self._methods[name]
         outcome = next(read_outcomes(source.trial)) if chosen.sees == "outcome" else None
         trajectory = _trajectory(chosen, source, task)
-        options = self._options[name]
-        if options.lessons:  # whatever the trace says its task is
-            own = Task(task.instruction, task.name)
-            options = msgspec.structs.replace(options, lessons=evidence_without(options.lessons, own))
+        own = Task(task.instruction, task.name)  # whatever the trace says its task is
+        context = RoundContext(source.delivered, self._shares, evidence_without(self._lessons[name], own))
         run = await make_feedback(
-            chosen, trajectory, self._choice, outcome=outcome, options=options, delivered=source.delivered
+            chosen, trajectory, self._choice, outcome=outcome, options=self._options[name], context=context
         )
         if isinstance(run, FailedRun):
             write_failure(_free_folder(place), run.record)
@@ -201,18 +188,8 @@ def _sum(first: float | None, second: float | None) -> float | None:
 async def analyst_model(config: ExperimentConfig, folder: Path, spent: float = 0.0) -> AsyncGenerator[OpenModel | None]:
     """The analyst's model, with a cache in the experiment's folder: no answer is paid for twice. None for the rules.
     What was `spent` on calls before counts towards the limit."""
-    analyst = config.analyst
-    if analyst.model is None:
-        yield None
-        return
-    given = analyst.prices
-    async with open_model(
-        analyst.model,
-        base_url=analyst.base_url,
-        cache=folder / "answers.sqlite",
-        concurrency=analyst.concurrency,
-        max_usd=config.max_usd,
-        spent=spent,
-        prices=GivenPrices(given.input, given.output, given.cache_read, given.cache_write) if given else None,
-    ) as model:
+    given = config.analyst.prices
+    prices = GivenPrices(given.input, given.output, given.cache_read, given.cache_write) if given else None
+    options = replace(config.analyst.options, cache=folder / "answers.sqlite", max_usd=config.max_usd)
+    async with opened_model(options, spent=spent, prices=prices) as model:
         yield model

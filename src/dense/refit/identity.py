@@ -64,7 +64,7 @@ def identity_of(config: ExperimentConfig, tasks: Sequence[TaskFolder], base: Pat
             for task in tasks
             if not entry.runs(task.name)
         },
-        "prompts": prompt_hashes() if config.analyst.model is not None else {},
+        "prompts": prompt_hashes() if config.analyst.options.model is not None else {},
     }
 
 

@@ -9,12 +9,13 @@ Comes in: a method (`dense.methods`), a trajectory, who answers (`AnalystChoice`
 
 from __future__ import annotations
 
+from dense.options import FeedbackOptions, TurnChoice
 from dense.service.analysts import AnalystChoice, ModelSettings
-from dense.service.distill import Distillation, distill, distill_sync
-from dense.service.feedback import FailedRun, FeedbackOptions, FeedbackRun, make_feedback
+from dense.service.distill import Distillation, distill, distill_session, distill_sync
+from dense.service.feedback import FailedRun, FeedbackRun, RoundContext, make_feedback
 from dense.service.files import read_reconciled, read_record, read_tree, write_failure, write_run
 from dense.service.record import RunRecord
-from dense.service.turns import TurnChoice, select_turn
+from dense.service.turns import select_turn
 
 __all__ = [
     "AnalystChoice",
@@ -23,9 +24,11 @@ __all__ = [
     "FeedbackOptions",
     "FeedbackRun",
     "ModelSettings",
+    "RoundContext",
     "RunRecord",
     "TurnChoice",
     "distill",
+    "distill_session",
     "distill_sync",
     "make_feedback",
     "read_reconciled",

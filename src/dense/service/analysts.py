@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from msgspec import Struct
 
 from dense.analyst import Analyst
 from dense.analyst.model import ModelAnswerer
-from dense.analyst.one_call import DEFAULT_LOOK_TOKENS
 from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
-from dense.analyst.scripted import RecordingAnswerer
+from dense.analyst.scripted import RecordingAnswerer, ScriptedAnswerer
 from dense.analyst.views import FULL, SMALL, Limits
 from dense.methods.asking.model import MethodModelAnswerer
-from dense.model import DEFAULT_CONTEXT_WINDOW, ChatModel, OpenModel, TalliedModel, context_window, resolve
+from dense.model import (
+    DEFAULT_CONTEXT_WINDOW,
+    CallLimits,
+    ChatModel,
+    GivenPrices,
+    OpenModel,
+    TalliedModel,
+    context_window,
+    open_model,
+    resolve,
+)
+from dense.options import DEFAULT_LOOK_TOKENS, FeedbackOptions
 
+ANSWERS = "answers.jsonl"
+"""Recorded answers, in the folder of their trajectory: the keys of questions are unique within a trajectory."""
 OUTPUT_TOKENS = 8_192
 SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS = 8_000, 1_500
 """The context window of a small local model, and the limit of its answers."""
@@ -69,21 +83,30 @@ class ModelSettings(Struct, frozen=True):
         )
 
 
-def model_settings(
-    model: str | None,
-    *,
-    base_url: str | None = None,
-    context_tokens: int | None = None,
-    look_tokens: int | None = None,
-    is_small: bool = False,
-) -> ModelSettings:
-    """The settings for a model by its name. Without `context_tokens`, its known context window counts."""
-    look = look_tokens or DEFAULT_LOOK_TOKENS
-    if is_small:
-        return ModelSettings(context_tokens or SMALL_CONTEXT_TOKENS, SMALL_OUTPUT_TOKENS, SMALL, 0, look)
-    if context_tokens is None and model is not None:
-        context_tokens = context_window(resolve(model, base_url=base_url, environment=os.environ))
-    return ModelSettings(context_tokens or DEFAULT_CONTEXT_WINDOW, look_tokens=look)
+def model_settings(options: FeedbackOptions) -> ModelSettings:
+    """How the model of these options is asked. Without `context`, its known context window counts."""
+    if options.small:
+        window = options.context or SMALL_CONTEXT_TOKENS
+        return ModelSettings(window, SMALL_OUTPUT_TOKENS, SMALL, 0, options.look)
+    window = options.context
+    if window is None and options.model is not None:
+        window = context_window(resolve(options.model, base_url=options.base_url, environment=os.environ))
+    return ModelSettings(window or DEFAULT_CONTEXT_WINDOW, look_tokens=options.look)
+
+
+@asynccontextmanager
+async def opened_model(
+    options: FeedbackOptions, *, spent: float = 0.0, prices: GivenPrices | None = None
+) -> AsyncGenerator[OpenModel | None]:
+    """The model of these options; None if they name none. What was `spent` before counts towards their limit."""
+    if options.model is None:
+        yield None
+        return
+    limits = CallLimits(options.concurrency, max_usd=options.max_usd, spent=spent)
+    async with open_model(
+        options.model, base_url=options.base_url, cache=options.cache, limits=limits, prices=prices
+    ) as model:
+        yield model
 
 
 class AnalystChoice(Struct, frozen=True):
@@ -116,3 +139,14 @@ class AnalystChoice(Struct, frozen=True):
         self.answers.parent.mkdir(parents=True, exist_ok=True)
         self.answers.unlink(missing_ok=True)
         return RecordingAnswerer(analyst, self.answers), tally
+
+
+def analyst_choice(options: FeedbackOptions, model: OpenModel | None, trace: str = "") -> AnalystChoice:
+    """Who answers by these options: their model, which is open, their answers file, or the built-in rules.
+
+    `trace` names the trace's answers in a folder of them."""
+    if model is not None or options.answers is None:
+        return AnalystChoice(model, settings=model_settings(options))
+    script = options.answers / trace / ANSWERS if options.answers.is_dir() else options.answers
+    name = f"scripted:{options.answers}"
+    return AnalystChoice(None, ScriptedAnswerer(script), name, model_settings(options))

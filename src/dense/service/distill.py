@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from typing import cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from dense.analyst import Analyst, Profile
+from dense.analyst import Analyst
 from dense.analyst.questions import Answerer
-from dense.deliver.budget import BudgetChoice
-from dense.deliver.message import Environment
+from dense.errors import DenseError
 from dense.feedback import Feedback
 from dense.methods.catalogue import method
 from dense.model import OpenModel
-from dense.redact import Redaction
-from dense.service.analysts import AnalystChoice, ModelSettings
-from dense.service.feedback import FeedbackOptions, make_feedback
+from dense.options import FeedbackOptions
+from dense.service.analysts import AnalystChoice, analyst_choice, model_settings, opened_model
+from dense.service.feedback import make_feedback
 from dense.service.files import RECONCILED, TREE
 from dense.service.record import RunRecord
-from dense.service.turns import TurnChoice
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree, SourceTree
 
@@ -43,56 +41,58 @@ async def distill(
     analyst: Analyst | Answerer | None = None,
     *,
     model: OpenModel | None = None,
-    settings: ModelSettings = ModelSettings(),  # noqa: B008 - immutable
-    profile: Profile = "fast",
-    budget: BudgetChoice = None,
-    environment: Environment = "fresh",
-    redacted: Redaction = True,
-    turn: TurnChoice = "all",
+    options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
 ) -> Distillation:
     """Distill a trajectory into feedback for the next attempt, as `dense distill` does.
 
-    A `model` (see `dense.model.open_model`) or any `analyst` answers the questions; with neither, the built-in rules
-    do. `settings` say how a model is asked; `turn` chooses among the requests of a session. The same trajectory and the
-    same answers give the same result, however the calls overlapped. Raises `UnansweredCalls` if calls failed for good,
-    `ModelError` if the model cannot be used at all, other kinds of `DenseError` if the trajectory has nothing to learn
-    from."""
-    choice = AnalystChoice(model, analyst, settings=settings)
-    options = FeedbackOptions(profile, budget, redacted=redacted, environment=environment, turn=turn)
-    run = (await make_feedback(method("dense"), trajectory, choice, options=options)).require()
-    source, reconciled = cast("SourceTree", run.files[TREE]), cast("ReconciledTree", run.files[RECONCILED])
-    return Distillation(source, reconciled, run.feedback, run.record)
+    The model or the answers file that `options` name answer the questions; or an open `model`, which several calls may
+    share (see `dense.model.open_model`), or any `analyst`; with none of them, the built-in rules. The same trajectory
+    and the same answers give the same result, however the calls overlapped. Raises `UnansweredCalls` if calls failed
+    for good, `ModelError` if the model cannot be used at all, other kinds of `DenseError` if the trajectory has nothing
+    to learn from, or if the method makes no tree."""
+    return await _distill(trajectory, AnalystChoice(model, analyst), options.resolved(is_session=False))
 
 
 def distill_sync(
     trajectory: Trajectory,
     analyst: Analyst | Answerer | None = None,
     *,
-    profile: Profile = "fast",
-    budget: BudgetChoice = None,
-    environment: Environment = "fresh",
-    redacted: Redaction = True,
-    turn: TurnChoice = "all",
+    options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
 ) -> Distillation:
     """`distill` for callers that do not await it. In a running event loop, as in a notebook, it runs in a thread."""
+    return _wait_for(trajectory, AnalystChoice(analyst=analyst), options.resolved(is_session=False))
+
+
+def distill_session(trajectory: Trajectory, options: FeedbackOptions) -> Distillation:
+    """`distill_sync` for a stored session of a project: the request that feedback is for has been chosen already."""
+    return _wait_for(trajectory, AnalystChoice(), replace(options.resolved(is_session=True), turn=None))
+
+
+async def _distill(trajectory: Trajectory, given: AnalystChoice, options: FeedbackOptions) -> Distillation:
+    """`given` is who answers, if the caller says so; otherwise the options do."""
+    chosen = method(options.chosen_method)
+    if given.analyst is not None or given.model is not None:
+        choice = replace(given, settings=model_settings(options))
+        made = await make_feedback(chosen, trajectory, choice, options=options)
+    else:
+        async with opened_model(options) as model:
+            made = await make_feedback(chosen, trajectory, analyst_choice(options, model), options=options)
+    run = made.require()
+    source, reconciled = run.files.get(TREE), run.files.get(RECONCILED)
+    if not isinstance(source, SourceTree) or not isinstance(reconciled, ReconciledTree):
+        raise DenseError(f"the method {chosen.name} makes no reconciled tree: run it with `make_feedback`")
+    return Distillation(source, reconciled, run.feedback, run.record)
+
+
+def _wait_for(trajectory: Trajectory, given: AnalystChoice, options: FeedbackOptions) -> Distillation:
     done: list[Distillation] = []
 
     async def run() -> None:
         # Not as the task's result: on its way out `asyncio.run` formats all of that, for a message nobody reads.
-        done.append(
-            await distill(
-                trajectory,
-                analyst,
-                profile=profile,
-                budget=budget,
-                environment=environment,
-                redacted=redacted,
-                turn=turn,
-            )
-        )
+        done.append(await _distill(trajectory, given, options))
 
-    if analyst is None:  # the rules wait for nobody, so their run ends with its first step and needs no event loop
-        next(run().__await__(), None)
+    if given.analyst is None and options.model is None and options.answers is None:
+        next(run().__await__(), None)  # the rules wait for nobody: their run ends with its first step
         return done[0]
     try:
         asyncio.get_running_loop()

@@ -14,13 +14,14 @@ from dense.deliver.budget import Budgets
 from dense.deliver.delivery import fit_report
 from dense.deliver.injected_feedback import without_injected
 from dense.deliver.memory import MemoryItem, share_of
-from dense.deliver.message import Environment, MessageFrame, compose
+from dense.deliver.message import MessageFrame, compose
 from dense.deliver.page import Fit, Item, ReportPage, encodable, write_items
 from dense.errors import DenseError, MissingInput
 from dense.feedback import Feedback
 from dense.methods.method import AnyMethod, FeedbackDraft, MethodContext
+from dense.options import Environment, Redaction
 from dense.outcome import Outcome
-from dense.redact import Engine, Redaction, Redactions, Texts, redact, redact_text
+from dense.redact import Engine, Redactions, Texts, redact, redact_text
 from dense.redact.walk import texts_of
 from dense.trajectory import Trajectory
 

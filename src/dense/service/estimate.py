@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from dense.analyst import Profile
 from dense.analyst.asker import Asker
 from dense.analyst.choice import analyst_for
 from dense.analyst.one_call import Closing, Whole, Window
@@ -22,8 +21,9 @@ from dense.methods.asking.questions import BASELINE_QUESTIONS, Advice, Assessmen
 from dense.methods.asking.requests import shown_actions
 from dense.methods.method import AnyMethod, MethodContext
 from dense.model import ChatReply, ChatRequest, PriceSource, estimate_usage
+from dense.options import FeedbackOptions
 from dense.outcome import Outcome
-from dense.service.analysts import ModelSettings
+from dense.service.analysts import ModelSettings, model_settings
 from dense.service.drafting import clean, draft
 from dense.trajectory import Trajectory, Usage
 
@@ -99,22 +99,21 @@ class MeasuringModel:
 async def estimate(
     method: AnyMethod,
     trajectory: Trajectory,
-    settings: ModelSettings,
+    options: FeedbackOptions,
     prices: PriceSource,
     at: str,
-    *,
-    profile: Profile = "fast",
 ) -> CostEstimate:
     """What a run would cost at the prices of a time `at`. Nothing leaves the machine.
 
     A privileged method gets an empty outcome. Raises what the method raises: `MissingInput`, or any error that the
     outlined replies lead to."""
+    settings = model_settings(options)
     outcome = Outcome("") if method.sees == "outcome" else None
     cleaned, redactions = clean(trajectory)
     effects = EffectsCache()
     measuring, model = MeasuringAnalyst(settings, cleaned, effects), MeasuringModel()
     asker = Asker(measuring)
-    analyst = analyst_for(measuring, asker, profile, effects, settings.look)
+    analyst = analyst_for(measuring, asker, options.profile, effects, settings.look)
     redacted = redactions.describe() if redactions else ""
     context = MethodContext(asker, analyst, effects, model, settings.prompt_bytes, redacted)
     await draft(method, cleaned, outcome, context)

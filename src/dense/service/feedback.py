@@ -12,50 +12,43 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.analyst import Analyst, Profile
+from dense.analyst import Analyst
 from dense.analyst.asker import Asker
 from dense.analyst.choice import analyst_for
-from dense.deliver.budget import BudgetChoice, Budgets, budgets_for
+from dense.deliver.budget import Budgets, budgets_for
 from dense.deliver.injected_feedback import own_task
 from dense.deliver.memory import MemoryItem
-from dense.deliver.message import Environment
 from dense.deliver.paper_report import paper_frame
 from dense.draft import Asked
 from dense.errors import DenseError, ModelError, UnansweredCalls, describe_exception
 from dense.evidence.actions import EffectsCache
 from dense.feedback import Feedback
+from dense.lessons.files import read_evidence
 from dense.lessons.lesson import LessonEvidence, lessons_for
 from dense.lessons.project import project_of
 from dense.methods.asking.rules import RulesAnswerer
 from dense.methods.method import AnyMethod, MethodContext
 from dense.model import CallTotals, ModelCall, OpenModel, TalliedModel
+from dense.options import FeedbackOptions
 from dense.outcome import Outcome
-from dense.redact import Redaction, Redactions
+from dense.redact import Redactions
 from dense.service.analysts import AnalystChoice
 from dense.service.drafting import clean, deliver_draft, draft
 from dense.service.record import RunRecord, package_versions, prompt_hashes
 from dense.service.stored_trees import trace_hash
-from dense.service.turns import TurnChoice, select_turn
+from dense.service.turns import select_turn
 from dense.trajectory import Trajectory
 
 
-class FeedbackOptions(Struct, frozen=True):
-    """How feedback is made, the same for every method."""
+class RoundContext(Struct, frozen=True):
+    """What a caller knows of an attempt and its rounds besides the trace."""
 
-    profile: Profile = "fast"
-    """Which calls DENSE makes; `paper` makes exactly the paper's."""
-    budget: BudgetChoice = None
-    """How many bytes the feedback may have, the task's own text apart: so many, the paper's, or by the attempt's."""
-    redacted: Redaction = True
-    """Whether credentials are replaced before anybody sees the trajectory; `kingfisher` adds its rules to ours."""
+    delivered: str = ""
+    """The message that its agent was given as a file, by the record of whoever gave it."""
     shares: int = 1
     """How many rounds one message may carry: the report is also fitted for messages of two, three … reports."""
-    environment: Environment = "fresh"
-    """Whether what the attempt made exists where the recipient works."""
-    lessons: tuple[LessonEvidence, ...] = ()
-    """Evidence of lessons, for a method that uses them; it sees only what other tasks than its own taught."""
-    turn: TurnChoice | None = None
-    """Which request of a session the feedback is for; None takes the trajectory as it is."""
+    lessons: tuple[LessonEvidence, ...] | None = None
+    """The evidence of the options' lessons, if it was read before; only what other tasks taught is used."""
 
 
 class FeedbackRun(Struct, frozen=True):
@@ -97,14 +90,13 @@ async def make_feedback(
     trajectory: Trajectory,
     choice: AnalystChoice = AnalystChoice(),  # noqa: B008 - immutable
     *,
-    outcome: Outcome | None = None,
     options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
-    delivered: str = "",
+    outcome: Outcome | None = None,
+    context: RoundContext = RoundContext(),  # noqa: B008 - immutable
     effects: EffectsCache | None = None,
 ) -> FeedbackRun | FailedRun:
-    """Run one method on one trajectory. An outcome reaches only a method that is privileged by its type.
-    `delivered` is the message that the run of the trajectory was given as a file, by the record of whoever gave it.
-    `effects` may be shared with an analyst of the caller's own.
+    """Run one method on one trajectory. `choice` says who answers, whatever the options name. An outcome reaches only a
+    method that is privileged by its type. `effects` may be shared with an analyst of the caller's own.
 
     A question without a usable answer is the method's to handle, and the record says so. A call that failed for good
     fails the run: what a fallback would make of it is not the method's feedback. After a failure, unusable answers are
@@ -139,30 +131,30 @@ async def make_feedback(
         )
 
     try:
-        cleaned, redactions = clean(trajectory, redacted=options.redacted, delivered=delivered)
+        cleaned, redactions = clean(trajectory, redacted=options.redact, delivered=context.delivered)
         if options.turn is not None:
             cleaned = select_turn(cleaned, options.turn)
         trace = trace_hash(cleaned)
         budgets = budgets_for(options.budget, cleaned)
         effects = EffectsCache() if effects is None else effects
         asker = Asker(RulesAnswerer(cleaned, effects) if given is None or isinstance(given, Analyst) else given)
-        context = MethodContext(
+        lessons = read_lessons(options) if context.lessons is None else context.lessons
+        method_context = MethodContext(
             asker,
             analyst_for(given, asker, options.profile, effects, choice.settings.look),
             effects,
             tally,
             choice.settings.prompt_bytes,
             redactions.describe() if redactions else "",
-            tuple(lessons_for(options.lessons, cleaned, project_of(trajectory), own_task(trajectory))),
+            tuple(lessons_for(lessons, cleaned, project_of(trajectory), own_task(trajectory))),
             options.budget == "paper",
         )
-        found = await draft(method, cleaned, outcome, context, redacted=options.redacted)
-        if found is not None and context.follows_paper:
+        found = await draft(method, cleaned, outcome, method_context, redacted=options.redact)
+        if found is not None and method_context.follows_paper:
             found = replace(found, frame=paper_frame(found.frame))
         _refuse_failed_calls(asker, tally, choice.recorded_name)
-        made = deliver_draft(
-            found, cleaned, budgets, method.name, environment=options.environment, shares=options.shares
-        )
+        environment = options.environment or "fresh"
+        made = deliver_draft(found, cleaned, budgets, method.name, environment=environment, shares=context.shares)
     except Exception as error:
         asked = asker.record() if asker is not None else ()
         reason = _reason(error, asker, tally, choice.recorded_name)
@@ -177,6 +169,11 @@ async def make_feedback(
         made.files,
         made.item,
     )
+
+
+def read_lessons(options: FeedbackOptions) -> tuple[LessonEvidence, ...]:
+    """The evidence of the options' lessons; none if they name no file."""
+    return read_evidence(options.lessons) if options.lessons is not None else ()
 
 
 def describe_failure(error: Exception, method: AnyMethod) -> str:

@@ -8,12 +8,12 @@ from importlib.metadata import version
 
 from msgspec import Struct
 
-from dense.analyst import Profile
 from dense.analyst.prompt import prompt_hashes as analyst_prompts
 from dense.deliver.budget import Budgets
 from dense.draft import Asked
 from dense.methods.asking.requests import prompt_hashes as baseline_prompts
 from dense.model import CallTotals, ModelCall
+from dense.options import Profile
 from dense.trajectory import Source
 from dense.version import __version__
 

@@ -6,15 +6,12 @@ answer it."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec.structs import replace
 
-from dense.errors import DenseError, WrongUsage
+from dense.errors import DenseError
+from dense.options import TurnChoice
 from dense.text.clip import clip_end
 from dense.trajectory import Step, Task, Trajectory, Turn, Usage
-
-type TurnChoice = Literal["last", "all"] | int
 
 MAX_LISTED = 12
 """So many earlier requests are listed: the first, and those right before."""
@@ -22,16 +19,6 @@ MAX_EARLIER_CHARS = 2_000
 """What is listed of an earlier request."""
 MAX_CONTEXT_CHARS = 240
 """What is listed of an earlier request if the task is another one."""
-
-
-def parse_turn(text: str) -> TurnChoice:
-    """A choice from the command line: `last`, `all` or a number from 1."""
-    named: dict[str, TurnChoice] = {"last": "last", "all": "all"}
-    if text in named:
-        return named[text]
-    if text.isdigit() and int(text) >= 1:
-        return int(text)
-    raise WrongUsage(f"--turn {text}: say last, all, or the number of a request, from 1")
 
 
 def select_turn(trajectory: Trajectory, choice: TurnChoice) -> Trajectory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -12,15 +12,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.errors import DenseError
+from dense.methods import AnyMethod
 from dense.methods import method as named_method
+from dense.options import FeedbackOptions, Redaction
 from dense.readers import read
-from dense.redact import Redaction
-from dense.service.analysts import AnalystChoice
+from dense.service.analysts import AnalystChoice, analyst_choice, opened_model
 from dense.service.drafting import clean
-from dense.service.feedback import FeedbackOptions, make_feedback
+from dense.service.feedback import make_feedback
 from dense.service.files import MESSAGE, RECONCILED, REPORT, RUN, read_reconciled, read_record
 from dense.service.outcomes import trial_outcome
 from dense.service.record import RunRecord
+from dense.service.turns import select_turn
 from dense.trajectory import Task, Trajectory
 from dense.tree import ReconciledTree, leaves
 
@@ -54,14 +56,19 @@ def load_runs(
     options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
     format: str | None = None,
     task: str | None = None,
+    confirm: Callable[[Trajectory], None] = lambda _: None,
 ) -> list[LoadedRun]:
     """What is at a path: the one run of a distilled folder, or one for each method on the only trajectory of a trace.
 
-    Raises `DenseError` if there is nothing, or more than one trajectory."""
+    `confirm` sees the trajectory before anything is asked, and may raise. Raises `DenseError` if there is nothing, or
+    more than one trajectory."""
     if (path / RUN).is_file():
-        return [_distilled(path, redacted=options.redacted)]
+        return [_distilled(path, redacted=options.redact)]
     given = _given_message(path) if path.is_dir() else ""
     trajectory = _only_trajectory(_attempt(path), format, task)
+    options = options.resolved(is_session=False)
+    trajectory = select_turn(trajectory, options.turn or "all")
+    confirm(trajectory)
     return [replace(run, given=given) for run in load_trajectory(trajectory, methods=methods, options=options)]
 
 
@@ -71,15 +78,22 @@ def load_trajectory(
     methods: Sequence[str] = ("dense",),
     options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
 ) -> list[LoadedRun]:
-    """A run of each method on a trajectory, with the built-in rules."""
-    return [asyncio.run(_made(trajectory, name, options)) for name in methods]
+    """A run of each method on a trajectory, whose request has been chosen, by whom the options name."""
+    return asyncio.run(_all_made(trajectory, methods, replace(options, turn=None)))
 
 
-async def _made(trajectory: Trajectory, name: str, options: FeedbackOptions) -> LoadedRun:
-    chosen = named_method(name)
-    outcome = trial_outcome(trajectory) if chosen.sees == "outcome" else None
-    run = (await make_feedback(chosen, trajectory, AnalystChoice(), outcome=outcome, options=options)).require()
-    cleaned, _ = clean(trajectory, redacted=options.redacted)
+async def _all_made(trajectory: Trajectory, methods: Sequence[str], options: FeedbackOptions) -> list[LoadedRun]:
+    async with opened_model(options) as model:
+        choice = analyst_choice(options, model)
+        return [await _made(trajectory, named_method(name), choice, options) for name in methods]
+
+
+async def _made(
+    trajectory: Trajectory, method: AnyMethod, choice: AnalystChoice, options: FeedbackOptions
+) -> LoadedRun:
+    outcome = trial_outcome(trajectory) if method.sees == "outcome" else None
+    run = (await make_feedback(method, trajectory, choice, outcome=outcome, options=options)).require()
+    cleaned, _ = clean(trajectory, redacted=options.redact)
     tree = cast("ReconciledTree | None", run.files.get(RECONCILED))
     return LoadedRun(cleaned, run.record, run.feedback.report, run.feedback.message, tree)
 

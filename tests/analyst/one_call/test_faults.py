@@ -22,8 +22,8 @@ from dense.analyst.questions import Correction, Question
 from dense.distillation import accept
 from dense.errors import AnalystFailed, CallFailed, UnansweredCalls
 from dense.evidence.actions import EffectsCache
+from dense.options import FeedbackOptions
 from dense.service import Distillation, distill
-from dense.service.analysts import ModelSettings
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import ReconciledTree, Subtask, last_action, leaves, nodes
 
@@ -210,8 +210,7 @@ class InWindows(OutlineAnswerer):
 
 
 def in_windows(answerer: InWindows, count: int = 60) -> Distillation:
-    settings = ModelSettings(look_tokens=4_000)
-    return asyncio.run(distill(long_trajectory(count), answerer, settings=settings))
+    return asyncio.run(distill(long_trajectory(count), answerer, options=FeedbackOptions(look=4_000)))
 
 
 @pytest.mark.parametrize(

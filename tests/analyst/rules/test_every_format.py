@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.analyst.rules import RulesAnalyst
+from dense.options import FeedbackOptions
 from dense.readers import UnreadFile, files_of, read_file
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
@@ -78,7 +79,8 @@ steps = st.builds(
 )
 def test_whatever_a_trace_holds(made: list[Step], task: Task | None, profile: str) -> None:
     trajectory = Trajectory("made", "made", Source("made"), task=task, steps=tuple(made))
-    first = distill_sync(trajectory, RulesAnalyst(), profile="paper" if profile == "paper" else "fast")
-    again = distill_sync(trajectory, RulesAnalyst(), profile="paper" if profile == "paper" else "fast")
+    options = FeedbackOptions(profile="paper" if profile == "paper" else "fast")
+    first = distill_sync(trajectory, RulesAnalyst(), options=options)
+    again = distill_sync(trajectory, RulesAnalyst(), options=options)
     assert first.reconciled.problems == ()
     assert first.feedback.message == again.feedback.message

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import dense
-from dense.analyst import Profile
 from dense.analyst.rules import RulesAnalyst
+from dense.options import FeedbackOptions, Profile
 from dense.service import Distillation, distill_sync
 from dense.tree import Issue, Shortcut, Subtask, nodes
 
@@ -27,7 +27,7 @@ TRACES = {
 @cache
 def distilled(name: str, profile: Profile = "fast") -> Distillation:
     (trajectory,) = dense.read(TRACES[name])
-    return distill_sync(trajectory, RulesAnalyst(), profile=profile)
+    return distill_sync(trajectory, RulesAnalyst(), options=FeedbackOptions(profile=profile))
 
 
 def state(name: str, profile: Profile = "fast") -> str:

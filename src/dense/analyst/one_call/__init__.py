@@ -4,12 +4,11 @@ Comes in: a trajectory. Goes out: a `TreeDraft`. `analyst` decides what is asked
 and `answer` read what it wrote and keep every piece that holds, `to_draft` makes the draft of it. Must never import
 `distillation`, `deliver` or `methods`."""
 
-from dense.analyst.one_call.analyst import DEFAULT_LOOK_TOKENS, OneCallAnalyst
+from dense.analyst.one_call.analyst import OneCallAnalyst
 from dense.analyst.one_call.prompt import render_one_call
 from dense.analyst.one_call.questions import Closing, Look, OneCallQuestion, Whole, Window
 
 __all__ = [
-    "DEFAULT_LOOK_TOKENS",
     "Closing",
     "Look",
     "OneCallAnalyst",

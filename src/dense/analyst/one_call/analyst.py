@@ -21,11 +21,10 @@ from dense.analyst.one_call.windows import split_windows
 from dense.analyst.questions import Correction
 from dense.draft import Asked, TreeDraft
 from dense.errors import AnalystFailed, CallFailed
+from dense.options import DEFAULT_LOOK_TOKENS
 from dense.trajectory import Task, Trajectory
 from dense.transcript import TranscriptAction, transcript_actions
 
-DEFAULT_LOOK_TOKENS = 24_000
-"""How many tokens one call sees."""
 MAX_CLOSED_WINDOWS = 40
 """So many windows one closing call puts together; more are closed in sections first."""
 ENDING_ACTIONS = 12

@@ -48,7 +48,7 @@ class LocalEngine:
         """See `Engine`."""
         file, path = shared_file(known)
         # With a model, one process keeps the spending limit exactly; its calls overlap within it.
-        pool = _Pool(1 if job.spec.model else self.workers, job, path)
+        pool = _Pool(1 if job.spec.options.model else self.workers, job, path)
         try:
             yield from pool.run(iter(partitions), is_stopped)
         finally:
@@ -107,7 +107,7 @@ class _Pool:
             except (EOFError, OSError):
                 self._died(worker, again, worker.describe_end())
                 continue
-            is_late = time.monotonic() - worker.since > self._job.limits.seconds and not self._job.spec.model
+            is_late = time.monotonic() - worker.since > self._job.limits.seconds and not self._job.spec.options.model
             if worker.partition is not None and is_late:
                 worker.kill()
                 self._died(worker, again, f"took longer than {self._job.limits.seconds:.0f} s (--timeout)")

@@ -31,7 +31,7 @@ class PartitionWorker:
     """What an actor holds: the job, and what earlier runs made."""
 
     def __init__(self, job: bytes, known: Any) -> None:
-        self._job = msgspec.msgpack.decode(job, type=BatchJob)
+        self._job = msgspec.msgpack.decode(job, type=BatchJob, dec_hook=lambda kind, value: kind(value))
         self._known = KnownRows.unpacked(ray().get(known))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[bytes]]:
@@ -76,7 +76,7 @@ class RayEngine:
         rows = [{FIELD: msgspec.msgpack.encode(partition)} for partition in wave]
         done = library.data.from_items(rows, override_num_blocks=len(rows)).map_batches(
             PartitionWorker,
-            fn_constructor_args=(msgspec.msgpack.encode(job), known),
+            fn_constructor_args=(msgspec.msgpack.encode(job, enc_hook=str), known),
             batch_size=1,
             batch_format="numpy",
             compute=library.data.ActorPoolStrategy(size=actors),

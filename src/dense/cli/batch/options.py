@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from msgspec import Struct
 from typer.core import TyperGroup
 
+from dense.cli.option_fields import with_fields
+from dense.cli.read_options import ReadOptions
 from dense.errors import UnknownFormat, UnknownModel, WrongUsage
+from dense.options import Entry, FeedbackOptions
 
 RUN = "run"
 
@@ -43,10 +46,46 @@ batch = typer.Typer(
     rich_markup_mode=None,
 )
 
-Place = Annotated[str, typer.Argument(help="The target of a batch: a folder or a URI.", metavar="DST")]
+TargetArgument = Annotated[str, typer.Argument(help="The target of a batch: a folder or a URI.", metavar="DST")]
+
+
+class EngineOptions(Struct, frozen=True, kw_only=True):
+    """Who does the work, and how much of it."""
+
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option("--engine", help="ray: a Ray cluster (RAY_ADDRESS), or Ray on this machine."),
+    ] = "local"
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Processes, or actors on Ray. [default: one for each core]")
+    ] = None
+    shard: Annotated[
+        str, typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of the inputs, from 0.")
+    ] = "0/1"
+    max_trace_mb: Annotated[
+        int, typer.Option("--max-trace-mb", min=1, help="A larger trace gets a row with an error.")
+    ] = 200
+    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for one trace, without a model.")] = 600
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False
+
+
+class TableOptions(Struct, frozen=True, kw_only=True):
+    """How the inputs are read, and what becomes of rows that are there."""
+
+    format: Annotated[str | None, typer.Option("--format", help="Read all traces as this format.")] = None
+    column: Annotated[
+        str | None, typer.Option("--column", help="The column of Parquet inputs that holds the trace.")
+    ] = None
+    retry_errors: Annotated[
+        bool, typer.Option("--retry-errors", help="Try the traces again that have a row with an error.")
+    ] = False
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Accept other settings than the target's, and analyse everything anew.")
+    ] = False
 
 
 @batch.command(RUN)
+@with_fields(Entry.BATCH)
 def run(
     sources: Annotated[
         list[str],
@@ -55,94 +94,41 @@ def run(
         ),
     ],
     out: Annotated[str, typer.Option("--out", help="The target: a folder or a URI.", metavar="DST")],
-    engine: Annotated[
-        Literal["local", "ray"],
-        typer.Option("--engine", help="ray: a Ray cluster (RAY_ADDRESS), or Ray on this machine."),
-    ] = "local",
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Processes, or actors on Ray. [default: one for each core]")
-    ] = None,
-    shard: Annotated[
-        str, typer.Option("--shard", metavar="I/N", help="Only the I-th of N parts of the inputs, from 0.")
-    ] = "0/1",
-    model: Annotated[
-        str | None,
-        typer.Option("--model", help="The analyst: PROVIDER/NAME, or http://host:port/v1#NAME. [default: rules]"),
-    ] = None,
-    base_url: Annotated[str | None, typer.Option("--base-url", help="Another address for the provider.")] = None,
-    max_usd: Annotated[
-        float | None, typer.Option("--max-usd", help="Stop cleanly before this run spends more.")
-    ] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Calls to a model at once.")] = 16,
-    profile: Annotated[
-        Literal["fast", "paper"], typer.Option("--profile", help="paper: exactly the paper's calls.")
-    ] = "fast",
-    budget: Annotated[
-        str | None, typer.Option("--budget", metavar="BYTES|paper", help="Bytes of a message without the task.")
-    ] = None,
-    environment: Annotated[
-        Literal["fresh", "same"],
-        typer.Option("--environment", help="same: the next attempt works where this one left its files."),
-    ] = "fresh",
-    no_redact: Annotated[bool, typer.Option("--no-redact", help="Leave credentials in.")] = False,
-    format: Annotated[str | None, typer.Option("--format", help="Read all traces as this format.")] = None,
-    column: Annotated[
-        str | None, typer.Option("--column", help="The column of Parquet inputs that holds the trace.")
-    ] = None,
-    max_trace_mb: Annotated[
-        int, typer.Option("--max-trace-mb", min=1, help="A larger trace gets a row with an error.")
-    ] = 200,
-    timeout: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for one trace, without a model.")] = 600,
-    retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Try the traces again that have a row with an error.")
-    ] = False,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Accept other settings than the target's, and analyse everything anew.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    work: EngineOptions,
+    options: FeedbackOptions,
+    table: TableOptions,
 ) -> None:
     """Analyse traces into a table in Parquet. Run it again to add what is new; stop it whenever you like."""
     from dense.batch.run import BatchRequest
     from dense.batch.spec import BatchSpec, WorkLimits, prompts_hash
     from dense.cli.batch.run import run
     from dense.cli.session.version import code_commit
-    from dense.deliver.budget import parse_budget
 
-    if ":" in (format or ""):
-        sys.path.insert(0, str(Path.cwd()))
-    if max_usd is not None and model is None:
+    ReadOptions(table.format).find_own_reader()
+    if options.max_usd is not None and options.model is None:
         raise WrongUsage("--max-usd limits what a model costs: give one with --model")
-    try:
-        choice = parse_budget(budget)
-    except ValueError as error:
-        raise WrongUsage(f"--budget: {error}") from None
-    if max_usd is not None and engine == "ray":
+    if options.max_usd is not None and work.engine == "ray":
         raise WrongUsage(
             "--max-usd and --engine ray exclude each other, because no actor knows what the others spend: leave out"
             " --engine ray (--concurrency sets how many calls run at once), or limit the key at the provider"
         )
-    number, count = parse_shard(shard)
-    _check_names(format, model, base_url)
+    number, count = parse_shard(work.shard)
+    _check_names(table.format, options)
     spec = BatchSpec(
         commit=code_commit(),
-        model=model or "",
-        base_url=base_url or "",
-        profile=profile,
-        budget=choice,
-        environment=environment,
-        redacted=not no_redact,
-        format=format or "",
-        column=column or "",
-        prompts=prompts_hash(model or ""),
+        options=options,
+        format=table.format or "",
+        column=table.column or "",
+        prompts=prompts_hash(options.model or ""),
     )
-    limits = WorkLimits(max_trace_mb << 20, timeout, max_usd, concurrency=concurrency, jobs=max(1, concurrency // 4))
-    request = BatchRequest(tuple(sources), out, spec, limits, number, count, replace, retry_errors)
-    code = run(request, engine, workers, is_quiet=quiet)
+    limits = WorkLimits(work.max_trace_mb << 20, work.timeout, jobs=max(1, options.concurrency // 4))
+    request = BatchRequest(tuple(sources), out, spec, limits, number, count, table.replace, table.retry_errors)
+    code = run(request, work.engine, work.workers, is_quiet=work.quiet)
     if code:
         raise typer.Exit(code)
 
 
-def _check_names(format: str | None, model: str | None, base_url: str | None) -> None:
+def _check_names(format: str | None, options: FeedbackOptions) -> None:
     """That the format and the model are known, and that the model's key is there, before anything is read."""
     from dense.model import REPLAY
     from dense.model.providers import key_of, resolve
@@ -151,8 +137,8 @@ def _check_names(format: str | None, model: str | None, base_url: str | None) ->
     try:
         if format:
             reader(format)
-        if model and not model.startswith(REPLAY):
-            key_of(resolve(model, base_url=base_url, environment=os.environ), os.environ)
+        if options.model and not options.model.startswith(REPLAY):
+            key_of(resolve(options.model, base_url=options.base_url, environment=os.environ), os.environ)
     except UnknownFormat as error:
         raise WrongUsage(f"--format {format}: {error}") from None
     except UnknownModel as error:
@@ -173,7 +159,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @batch.command()
-def summary(place: Place, top: Top = 10, html: Html = None, as_json: Json = False) -> None:
+def summary(place: TargetArgument, top: Top = 10, html: Html = None, as_json: Json = False) -> None:
     """States, issues, error families and failing tools; by agent, model, task and week."""
     from dense.cli.batch.questions import summary
 
@@ -182,7 +168,7 @@ def summary(place: Place, top: Top = 10, html: Html = None, as_json: Json = Fals
 
 @batch.command()
 def search(
-    place: Place,
+    place: TargetArgument,
     text: Annotated[str, typer.Argument(help="What to look for, whatever its case.")],
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many traces are shown.")] = 20,
     html: Html = None,
@@ -210,7 +196,7 @@ def diff(
 
 
 def lessons(
-    place: Place,
+    place: TargetArgument,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the page here, and its evidence beside it. [default: print it]")
     ] = None,

@@ -25,9 +25,10 @@ SCREEN_SECONDS = 0.5
 
 def run(request: BatchRequest, engine: str, workers: int | None, *, is_quiet: bool) -> int:
     """Run a batch; gives the exit code: 0, 1 if traces have no feedback or the run was ended, 130 if it was stopped."""
-    if request.spec.model and not request.limits.cache:
-        cache = Target(request.target).local_path(ANSWERS)
-        request = replace(request, limits=replace(request.limits, cache=str(cache) if cache else ""))
+    options = request.spec.options
+    if options.model and options.cache is None:
+        options = replace(options, cache=Target(request.target).local_path(ANSWERS))
+        request = replace(request, spec=replace(request.spec, options=options))
     shown = _ProgressLine(is_quiet=is_quiet)
     with _stop_signals() as stopped:
         progress = run_batch(request, _engine(engine, workers), watch=shown.show, is_stopped=lambda: bool(stopped))

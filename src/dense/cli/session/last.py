@@ -4,42 +4,46 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
+from dense.cli.option_fields import with_fields
 from dense.cli.outline import STYLES
 from dense.cli.text import printable, shortened
 from dense.errors import DenseError
+from dense.options import FeedbackOptions
+
+if TYPE_CHECKING:
+    from dense.readers import StoredSession
+    from dense.trajectory import Trajectory
+    from dense.view import LoadedRun
 
 AgentOption = Annotated[
     str | None, typer.Option("--agent", help="Only this agent's: claude-code, codex, gemini-cli, opencode, …")
 ]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before spending more than 1 USD.")]
 
 
+@with_fields()
 def last(
     agent: AgentOption = None,
-    turn: Annotated[
-        str, typer.Option("--turn", help="The request to distill: last, all, or its number from 1.")
-    ] = "last",
     report: Annotated[bool, typer.Option("--report", help="Print the report alone.")] = False,
     show: Annotated[bool, typer.Option("--open", help="Write the page of the session and open it.")] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="The next attempt starts without the files of this one.")
-    ] = False,
+    options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
+    yes: YesOption = False,
 ) -> None:
     """Distill the newest session of this folder's project and print the message for the next attempt."""
-    from dense.integrations.sessions import last_session, session_trajectory
-    from dense.service import FeedbackOptions
-    from dense.service.turns import parse_turn
-    from dense.view import load_trajectory, write_view
+    from dense.integrations.sessions import last_session
+    from dense.view import write_view
 
     session = last_session(Path.cwd(), agent)
-    trajectory = session_trajectory(session, parse_turn(turn))
-    (run,) = load_trajectory(trajectory, options=FeedbackOptions(environment="fresh" if fresh else "same"))
+    (run,) = load_session(session, [options.chosen_method], options, yes=yes)
     print(run.report if report else run.message, end="")
     state = run.tree.root.verdict.state if run.tree is not None and run.tree.root.verdict is not None else ""
     note = f"{session.agent} {session.id}, {_age(session.changed)} ago: {state or 'no tree'}"
@@ -51,6 +55,29 @@ def last(
 
         page = write_view([run], state_folder() / "pages" / "last.html")
         webbrowser.open(page.absolute().as_uri())
+
+
+def load_session(
+    session: StoredSession, methods: Sequence[str], options: FeedbackOptions, *, yes: bool
+) -> list[LoadedRun]:
+    """A stored session, under each method."""
+    from dense.integrations.sessions import session_trajectory
+    from dense.view import load_trajectory
+
+    options = options.resolved(is_session=True)
+    trajectory = session_trajectory(session, options.turn or "last")
+    confirm(trajectory, methods, replace(options, turn=None), yes=yes)
+    return load_trajectory(trajectory, methods=methods, options=options)
+
+
+def confirm(trajectory: Trajectory, methods: Sequence[str], options: FeedbackOptions, *, yes: bool) -> None:
+    """Ask before a model is paid much, as `dense distill` does."""
+    if options.model is None or yes:
+        return
+    from dense.cli.distill_estimate import confirm_cost
+
+    for method in methods:
+        confirm_cost([trajectory], replace(options, method=method))
 
 
 def sessions(

@@ -8,6 +8,7 @@ import typer
 
 from dense.cli.text import printable
 from dense.errors import DenseError
+from dense.options import OPTIONS, describe_value
 
 
 def setup(
@@ -55,30 +56,14 @@ def hook(
 
 def config() -> None:
     """Show the settings that are in force here, and where each comes from."""
-    from dense.integrations.settings import load_settings
+    from dense.integrations.settings import HOOK_KEY, load_settings, user_file
 
     settings = load_settings()
     origins = dict(settings.origins)
-    rows = {
-        "model": settings.model or "(the built-in rules)",
-        "base_url": settings.base_url or "(the provider's)",
-        "budget": settings.budget or "(a quarter of the trace, 3 to 24 KB)",
-        "redact": settings.redact,
-        "hooks.max_usd_per_day": f"{settings.hook_max_usd_per_day:g}",
-    }
-    for name, value in rows.items():
-        print(f"{name:22} {printable(value):40} {printable(origins.get(name, 'default'))}")
-
-
-def distill_defaults() -> dict[str, str | bool]:
-    """What the settings files say for options of `dense distill` that are not given."""
-    from dense.integrations.settings import load_settings
-
-    settings = load_settings()
-    given = {"model": settings.model, "base_url": settings.base_url, "budget": settings.budget}
-    redaction: dict[str, dict[str, str | bool]] = {"false": {"no_redact": True}, "kingfisher": {"redact": "kingfisher"}}
-    off = redaction.get(settings.redact, {})
-    return {name: value for name, value in given.items() if value is not None} | off
+    print(f"your own settings: {printable(str(user_file()))}")
+    rows = {name: describe_value(settings.options, name) for name in OPTIONS}
+    for name, value in {**rows, HOOK_KEY: f"{settings.hook_max_usd_per_day:g}"}.items():
+        print(f"{name:22} {printable(value):62} {printable(origins.get(name, 'default'))}")
 
 
 def mcp() -> None:

@@ -12,12 +12,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from dense.cli.option_fields import with_fields
 from dense.cli.outline import STYLES, outline_tree
-from dense.cli.read_options import given_task
-from dense.cli.session.last import AgentOption
-from dense.cli.session.view import NOTHING, LastOption, TurnOption, load_last
+from dense.cli.read_options import ReadOptions
+from dense.cli.session.last import YesOption, confirm
+from dense.cli.session.view import NOTHING, SessionChoice
 from dense.cli.text import format_bytes, printable, shortened
 from dense.errors import DenseError
+from dense.options import FeedbackOptions
 
 if TYPE_CHECKING:
     from dense.view import LoadedRun
@@ -28,6 +30,7 @@ PLAIN_WIDTH = 100
 MET = {"yes": ("met", "green"), "no": ("not met", "red"), "unchecked": ("unchecked", "cyan")}
 
 
+@with_fields()
 def show(
     path: Annotated[
         Path | None,
@@ -35,27 +38,29 @@ def show(
             help="A trace, a folder that `dense distill` wrote, or a cell of an experiment.", show_default=False
         ),
     ] = None,
-    last: LastOption = False,
-    agent: AgentOption = None,
-    turn: TurnOption = "last",
+    session: SessionChoice = SessionChoice(),  # noqa: B008 - immutable
     plain: Annotated[bool, typer.Option("--plain", help="No colours, no lines that are drawn.")] = False,
-    no_redact: Annotated[bool, typer.Option("--no-redact", help="Leave credentials in.")] = False,
-    format: Annotated[str | None, typer.Option("--format", help="Read as this format.")] = None,
-    task: Annotated[
-        str | None, typer.Option("--task", help="The task's instruction; @FILE reads it from a file.")
-    ] = None,
+    options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
+    source: ReadOptions = ReadOptions(),  # noqa: B008 - immutable
+    yes: YesOption = False,
 ) -> None:
     """Show an attempt in the terminal: open issues, next steps, requirements, the tree."""
-    from dense.service.feedback import FeedbackOptions
     from dense.view import load_runs
 
-    if (path is None) is not last:
+    if (path is None) is not session.last:
         raise DenseError(NOTHING if path is None else "a path and --last exclude each other: choose one")
-    options = FeedbackOptions(redacted=not no_redact)
+    methods = [options.chosen_method]
     if path is None:
-        (run,) = load_last(agent, turn, ["dense"], options)
+        (run,) = session.load(methods, options, yes=yes)
     else:
-        (run,) = load_runs(path, options=options, format=format, task=given_task(task))
+        (run,) = load_runs(
+            path,
+            methods=methods,
+            options=options,
+            format=source.format,
+            task=source.instruction,
+            confirm=lambda trajectory: confirm(trajectory, methods, options, yes=yes),
+        )
     print_run(run, is_plain=plain)
 
 

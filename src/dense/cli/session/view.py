@@ -8,36 +8,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from msgspec import structs
+from msgspec import Struct
 
-from dense.cli.read_options import given_task
-from dense.cli.session.last import AgentOption
+from dense.cli.option_fields import with_fields
+from dense.cli.read_options import ReadOptions
+from dense.cli.session.last import AgentOption, YesOption, confirm, load_session
 from dense.cli.text import format_bytes
 from dense.errors import DenseError
+from dense.options import FeedbackOptions
 
 if TYPE_CHECKING:
-    from dense.service import FeedbackOptions
     from dense.view import LoadedRun
 
 NOTHING = "nothing to show: name a trace, or say --last for the newest session of this folder's project"
 LastOption = Annotated[
     bool, typer.Option("--last", help="The newest session of this folder's project, before any paths.")
 ]
-TurnOption = Annotated[
-    str, typer.Option("--turn", help="With --last: the request to show: last, all, or its number from 1.")
-]
 
 
-def load_last(agent: str | None, turn: str, methods: Sequence[str], options: FeedbackOptions) -> list[LoadedRun]:
-    """The newest session of this folder's project, under each method."""
-    from dense.integrations.sessions import last_session, session_trajectory
-    from dense.service.turns import parse_turn
-    from dense.view import load_trajectory
+class PageOptions(Struct, frozen=True):
+    """Where the page goes."""
 
-    trajectory = session_trajectory(last_session(Path.cwd(), agent), parse_turn(turn))
-    return load_trajectory(trajectory, methods=methods, options=structs.replace(options, environment="same"))
+    out: Annotated[Path | None, typer.Option("--out", help="The page's file. [default: NAME.html in this folder]")] = (
+        None
+    )
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False
 
 
+class SessionChoice(Struct, frozen=True):
+    """Whether the newest session of this folder's project is shown, and whose."""
+
+    last: LastOption = False
+    agent: AgentOption = None
+
+    def load(self, methods: Sequence[str], options: FeedbackOptions, *, yes: bool) -> list[LoadedRun]:
+        """The newest session of this folder's project, under each method."""
+        from dense.integrations.sessions import last_session
+
+        return load_session(last_session(Path.cwd(), self.agent), methods, options, yes=yes)
+
+
+@with_fields(without=("method",))
 def view(
     paths: Annotated[
         list[Path] | None,
@@ -46,44 +57,39 @@ def view(
             show_default=False,
         ),
     ] = None,
-    last: LastOption = False,
-    agent: AgentOption = None,
-    turn: TurnOption = "last",
+    session: SessionChoice = SessionChoice(),  # noqa: B008 - immutable
     method: Annotated[
         list[str] | None, typer.Option("--method", help="For a trace: how feedback is made; two are compared.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The page's file. [default: NAME.html in this folder]")
-    ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
-    no_redact: Annotated[bool, typer.Option("--no-redact", help="Leave credentials in.")] = False,
-    format: Annotated[str | None, typer.Option("--format", help="Read as this format.")] = None,
-    task: Annotated[
-        str | None, typer.Option("--task", help="The task's instruction; @FILE reads it from a file.")
-    ] = None,
+    page: PageOptions = PageOptions(),  # noqa: B008 - immutable
+    options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
+    source: ReadOptions = ReadOptions(),  # noqa: B008 - immutable
+    yes: YesOption = False,
 ) -> None:
     """Write a page that shows an attempt: what is open, the tree, every action with its original text."""
-    from dense.service import FeedbackOptions
     from dense.view import load_runs, write_view
 
-    if not paths and not last:
+    if not paths and not session.last:
         raise DenseError(NOTHING)
-    options = FeedbackOptions(redacted=not no_redact)
-    methods = method or ["dense"]
-    runs = load_last(agent, turn, methods, options) if last else []
-    runs += [
-        run
-        for path in paths or ()
-        for run in load_runs(path, methods=methods, options=options, format=format, task=given_task(task))
-    ]
+    methods = method or [options.chosen_method]
+    runs = session.load(methods, options, yes=yes) if session.last else []
+    for path in paths or ():
+        runs += load_runs(
+            path,
+            methods=methods,
+            options=options,
+            format=source.format,
+            task=source.instruction,
+            confirm=lambda trajectory: confirm(trajectory, methods, options, yes=yes),
+        )
     if len(runs) > 2:
         raise DenseError(
             f"a page compares two runs, and these are {len(runs)}: name two paths, or one with two methods"
         )
     name = re.sub(r"[^\w.-]+", "-", runs[0].trajectory.id, flags=re.ASCII).strip("-.")[:80] or "trajectory"
-    path = write_view(runs, out or Path(f"{name}.html"))
-    print(f"{path} ({format_bytes(path.stat().st_size)})")
-    if show:
+    file = write_view(runs, page.out or Path(f"{name}.html"))
+    print(f"{file} ({format_bytes(file.stat().st_size)})")
+    if page.show:
         import webbrowser
 
-        webbrowser.open(path.absolute().as_uri())
+        webbrowser.open(file.absolute().as_uri())

@@ -1,0 +1,46 @@
+"""Distills for hooks and MCP, which run by themselves: by the user's own settings, within the limit of a day."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from dense.errors import ModelError
+from dense.integrations.settings import Settings
+from dense.integrations.state import append_line, lines_of, now, state_folder
+from dense.options import FeedbackOptions
+from dense.service import Distillation, distill_session, distill_sync
+from dense.trajectory import Trajectory
+
+SPENT = "spent.jsonl"
+
+
+def distill_within_limit(
+    trajectory: Trajectory, settings: Settings, *, caller: str, is_session: bool = True
+) -> Distillation:
+    """Distill by the model that the user's settings name, if there is one and something is left to spend today; else,
+    and if it cannot be used, by the built-in rules. `caller` is what the log calls whoever asked."""
+    options = settings.options
+    by_rules = replace(options, model=None, base_url=None)
+    left = settings.hook_max_usd_per_day - _spent_today()
+    if options.model is None or left <= 0:
+        return _distill(trajectory, by_rules, is_session=is_session)
+    limit = left if options.max_usd is None else min(left, options.max_usd)
+    try:
+        done = _distill(trajectory, replace(options, max_usd=limit), is_session=is_session)
+    except ModelError as error:
+        line = {"at": now(), "hook": caller, "error": f"{error}; the rules were used"[:500]}
+        append_line(state_folder() / "log.jsonl", line)
+        return _distill(trajectory, by_rules, is_session=is_session)
+    append_line(state_folder() / SPENT, {"at": now(), "usd": done.record.totals.usd or 0.0})
+    return done
+
+
+def _distill(trajectory: Trajectory, options: FeedbackOptions, *, is_session: bool) -> Distillation:
+    return distill_session(trajectory, options) if is_session else distill_sync(trajectory, options=options)
+
+
+def _spent_today() -> float:
+    today = now()[:10]
+    return sum(
+        float(line.get("usd") or 0) for line in lines_of(state_folder() / SPENT) if str(line.get("at"))[:10] == today
+    )
