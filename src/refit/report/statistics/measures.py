@@ -1,0 +1,52 @@
+"""The measures of a run: what is averaged over results, and how each mean is shown.
+
+One row adds a measure to `MethodRow`, to the table `behaviour` and to its CSV file. The field of `MethodRow` that holds
+the mean is declared in `model`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from refit.results import Result
+
+
+class Measure(Struct, frozen=True):
+    """A number of one result whose mean over results is reported."""
+
+    field: str
+    """The field of `MethodRow` with its mean."""
+    column: str
+    """Its column in `behaviour.csv`."""
+    header: str
+    """The head of its column in the table."""
+    digits: int
+    """Digits after the point."""
+    take: Callable[[Result], float | None]
+    """Its value for one result; None if unknown."""
+    scale: float = 1.0
+    """What a value is multiplied by before it is shown."""
+
+
+def feedback_tokens(result: Result) -> int | None:
+    """The tokens that making its feedback took; 0 for a first attempt and a second try, which have no feedback."""
+    has_none = result.cell.round == 0 or result.cell.method == "none"
+    return 0 if has_none and result.feedback_tokens is None else result.feedback_tokens
+
+
+def combined_tokens(result: Result) -> int | None:
+    """The tokens of the run and of its feedback together; None if either is unknown."""
+    run, feedback = result.tokens, feedback_tokens(result)
+    return None if run is None or feedback is None else run + feedback
+
+
+MEASURES = (
+    Measure("reward", "reward", "Reward", 4, lambda result: result.reward),
+    Measure("tool_calls", "tool_calls", "Tool calls", 1, lambda result: result.tool_calls),
+    Measure("turns", "turns", "Turns", 1, lambda result: result.turns),
+    Measure("seconds", "seconds", "Seconds", 0, lambda result: result.seconds),
+    Measure("feedback_bytes", "message_bytes", "Message (KiB)", 1, lambda result: result.feedback_bytes, 1 / 1024),
+    Measure("feedback_tokens", "feedback_tokens", "Feedback tokens (thousands)", 1, feedback_tokens, 0.001),
+    Measure("combined_tokens", "combined_tokens", "With the run's (thousands)", 1, combined_tokens, 0.001),
+)
