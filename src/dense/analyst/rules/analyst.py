@@ -65,7 +65,7 @@ class RulesAnalyst:
         if self._watch is not None:
             self._watch(assessment)
         return TreeDraft(
-            judged(SubtaskDraft(0, top, facets=facets)),
+            judged(SubtaskDraft(level=0, children=top, facets=facets)),
             requirements=requirement_statuses(assessment),
             next_steps=next_steps(assessment),
             products=products(assessment),
@@ -133,4 +133,4 @@ def _complete_ends(queue: Sequence[PartDraft], ends: Sequence[int], assessment: 
 
 
 def _subtask(level: int, members: tuple[PartDraft, ...], digest: NarratedDigest) -> SubtaskDraft:
-    return SubtaskDraft(level, members, digest.title, digest.summary, digest.facets)
+    return SubtaskDraft(level=level, children=members, title=digest.title, summary=digest.summary, facets=digest.facets)
