@@ -81,7 +81,9 @@ async def _made(trajectory: Trajectory, name: str, options: FeedbackOptions) -> 
     run = (await make_feedback(chosen, trajectory, AnalystChoice(), outcome=outcome, options=options)).require()
     cleaned, _ = clean(trajectory, redacted=options.redacted)
     tree = cast("ReconciledTree | None", run.files.get(RECONCILED))
-    return LoadedRun(cleaned, run.record, run.feedback.report, run.feedback.message, tree)
+    return LoadedRun(
+        trajectory=cleaned, record=run.record, report=run.feedback.report, message=run.feedback.message, tree=tree
+    )
 
 
 def _only_trajectory(path: Path, format: str | None, task: str | None) -> Trajectory:
@@ -109,11 +111,11 @@ def _distilled(folder: Path, *, redacted: Redaction) -> LoadedRun:
     trajectory = _source_trajectory(folder, record)
     if trajectory is not None:
         cleaned, _ = clean(trajectory, redacted=redacted)
-        return LoadedRun(cleaned, record, report, message, tree)
+        return LoadedRun(trajectory=cleaned, record=record, report=report, message=message, tree=tree)
     steps = tuple(leaf.step for leaf in leaves(tree.root)) if tree is not None else ()
-    kept = Trajectory(record.format, record.trajectory, record.source, task=_task(tree), steps=steps)
+    kept = Trajectory(format=record.format, id=record.trajectory, source=record.source, task=_task(tree), steps=steps)
     note = f"The trace is no longer at {record.source.path}: steps show what the result itself holds."
-    return LoadedRun(kept, record, report, message, tree, notes=(note,))
+    return LoadedRun(trajectory=kept, record=record, report=report, message=message, tree=tree, notes=(note,))
 
 
 def _task(tree: ReconciledTree | None) -> Task | None:
