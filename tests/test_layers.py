@@ -167,8 +167,8 @@ def test_packages_and_modules_stay_small() -> None:
 
 
 def test_evidence_is_built_in_one_place() -> None:
-    """Whoever needs what a trace shows is handed the `TraceAssessment` of its analysis: built again, it costs as much as
-    the analysis, and may differ from it."""
+    """Whoever needs what a trace shows is handed the `TraceAssessment` of its analysis: built again, it costs as much
+    as the analysis, and may differ from it."""
     places = [path for path in PACKAGE.rglob("*.py") if re.search(r"\bTraceEvidence\(", path.read_text())]
     assert [str(path.relative_to(PACKAGE)) for path in places] == ["detectors/assessment.py"]
 

@@ -198,12 +198,12 @@ class _Run:
             return
         self._result.rows.append(
             BatchRow(
-                key,
-                trace.content,
-                self._hash,
-                digest,
-                trace.source,
-                trace.part,
+                key=key,
+                content=trace.content,
+                spec=self._hash,
+                item=digest,
+                source=trace.source,
+                part=trace.part,
                 bytes=trace.size,
                 analyst=self._spec.analyst,
                 version=self._spec.version,
@@ -258,46 +258,46 @@ def _row(
 
     def row(key: str, spec_hash: str, digest: str, number: int) -> BatchRow:
         return BatchRow(
-            key,
-            trace.content,
-            spec_hash,
-            digest,
-            trace.source,
-            _part(trace, trajectory, number),
-            trajectory.id,
-            trajectory.format,
-            trajectory.agent or "",
-            trajectory.agent_version or "",
-            trajectory.model or "",
-            _task_name(trajectory),
-            task_hash(own_task(trajectory)),
-            project_of(trajectory),
-            _started(trajectory),
-            trace.size,
-            len(trajectory.steps),
-            sum(len(step.calls) for step in trajectory.steps),
-            usage.input if usage else None,
-            usage.cache_read if usage else None,
-            usage.cache_write if usage else None,
-            usage.output if usage else None,
-            usage.cost_usd if usage else None,
-            run.state if isinstance(run, FeedbackRun) else "",
-            [
+            key=key,
+            content=trace.content,
+            spec=spec_hash,
+            item=digest,
+            source=trace.source,
+            part=_part(trace, trajectory, number),
+            trajectory=trajectory.id,
+            format=trajectory.format,
+            agent=trajectory.agent or "",
+            agent_version=trajectory.agent_version or "",
+            model=trajectory.model or "",
+            task=_task_name(trajectory),
+            task_hash=task_hash(own_task(trajectory)),
+            project=project_of(trajectory),
+            started=_started(trajectory),
+            bytes=trace.size,
+            steps=len(trajectory.steps),
+            calls=sum(len(step.calls) for step in trajectory.steps),
+            input_tokens=usage.input if usage else None,
+            cache_read_tokens=usage.cache_read if usage else None,
+            cache_write_tokens=usage.cache_write if usage else None,
+            output_tokens=usage.output if usage else None,
+            cost_usd=usage.cost_usd if usage else None,
+            state=run.state if isinstance(run, FeedbackRun) else "",
+            issues=[
                 IssueCell(one.code, one.text, one.resolved_at is None, one.is_fatal, clip_end(one.quote, MAX_QUOTE))
                 for one in issues
             ],
-            met.count("yes"),
-            met.count("no"),
-            met.count("unchecked"),
-            failures,
-            message,
-            len(message.encode()),
-            spec.analyst,
-            spec.version,
-            sum(filter(None, (spent.input, spent.cache_read, spent.cache_write, spent.output))),
-            sum(prices) if prices or not totals.calls else None,
-            len(trajectory.notices),
-            error,
+            requirements_met=met.count("yes"),
+            requirements_not_met=met.count("no"),
+            requirements_unchecked=met.count("unchecked"),
+            failures=failures,
+            message=message,
+            message_bytes=len(message.encode()),
+            analyst=spec.analyst,
+            version=spec.version,
+            analyst_tokens=sum(filter(None, (spent.input, spent.cache_read, spent.cache_write, spent.output))),
+            analyst_usd=sum(prices) if prices or not totals.calls else None,
+            notices=len(trajectory.notices),
+            error=error,
         )
 
     return row
@@ -348,7 +348,13 @@ def _described(error: Exception) -> str:
 
 def _unread(item: WorkItem) -> RawTrace:
     content = hashlib.sha256(f"{item.uri}\0{item.stamp}\0{item.start}".encode("utf-8", "replace")).hexdigest()
-    return RawTrace(item.uri, f"byte {item.start}" if item.start else "", content, item.size, lambda: iter(()))
+    return RawTrace(
+        source=item.uri,
+        part=f"byte {item.start}" if item.start else "",
+        content=content,
+        size=item.size,
+        read=lambda: iter(()),
+    )
 
 
 @asynccontextmanager

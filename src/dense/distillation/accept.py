@@ -62,15 +62,15 @@ def accept(trajectory: Trajectory, analysis: Analysis, redacted: str = "") -> Ac
     return Accepted(
         SourceTree(trajectory.id, trajectory.task, root),
         ReconciledTree(
-            trajectory.id,
-            trajectory.task,
-            reconciled,
-            issues,
-            redacted,
-            tuple(problems),
-            requirements,
-            next_steps,
-            products,
+            trajectory=trajectory.id,
+            task=trajectory.task,
+            root=reconciled,
+            issues=issues,
+            redacted=redacted,
+            problems=tuple(problems),
+            requirements=requirements,
+            next_steps=next_steps,
+            products=products,
         ),
         assessment,
     )
@@ -186,12 +186,12 @@ def _source(piece: SubtaskDraft, trajectory: Trajectory, names: Mapping[int, str
     title = piece.title.strip() and piece.title
     summary = piece.summary.strip() and piece.summary
     return Subtask(
-        names[id(piece)],
-        piece.level,
-        title or (task_title(trajectory.task) if is_root else fallback_title(children)),
-        summary or ("" if is_root else fallback_summary(children)),
-        tuple(children),
-        piece.facets,
+        id=names[id(piece)],
+        level=piece.level,
+        title=title or (task_title(trajectory.task) if is_root else fallback_title(children)),
+        summary=summary or ("" if is_root else fallback_summary(children)),
+        children=tuple(children),
+        facets=piece.facets,
     )
 
 

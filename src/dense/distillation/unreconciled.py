@@ -19,12 +19,15 @@ def unreconciled(trees: Accepted) -> ReconciledTree:
     What a summary calls open is an issue that nobody closes. Of nested subtasks, the highest that says something
     counts: its summary has drawn those below it together."""
     source = trees.source.root
-    issues = [Issue(f"issue_{number}", text, place) for number, (place, text) in enumerate(_left_open(source))]
+    issues = [
+        Issue(id=f"issue_{number}", text=text, raised_at=place)
+        for number, (place, text) in enumerate(_left_open(source))
+    ]
     keys = tuple([leaf.id for leaf in leaves(source) if trees.assessment.effects(leaf.step).is_key])
     root = replace(
         source,
         summary=source.summary or fallback_summary(source.children),
-        verdict=Verdict("insufficient_evidence", "unknown", "unknown", key_actions=keys),
+        verdict=Verdict(coherence="insufficient_evidence", completion="unknown", state="unknown", key_actions=keys),
     )
     return replace(trees.reconciled, root=root, issues=tuple(issues), problems=())
 

@@ -49,10 +49,22 @@ def _session_evidence(name: str, project: str, assessment: TraceAssessment) -> l
         return []
     return [
         LessonEvidence(
-            failure.signature, failure.program or cleaned.agent or "", way.kind, way.text, way.has_worked, task,
-            task_hash(cleaned.task), project, name, name, failure.action, way.action, failure.line,
-            failure.command, now()[:10],
+            signature=failure.signature,
+            program=failure.program or cleaned.agent or "",
+            kind=way.kind,
+            way=way.text,
+            has_worked=way.has_worked,
+            task=task,
+            task_hash=task_hash(cleaned.task),
+            project=project,
+            run=name,
+            source=name,
+            failed=failure.action,
+            shown=way.action,
+            line=failure.line,
+            command=failure.command,
+            started=now()[:10],
         )
         for failure in failures_of(assessment)
         for way in failure.ways
-    ]  # fmt: skip
+    ]

@@ -61,7 +61,7 @@ async def distill(
     `ModelError` if the model cannot be used at all, other kinds of `DenseError` if the trajectory has nothing to learn
     from."""
     choice = AnalystChoice(model, analyst, settings=settings)
-    options = FeedbackOptions(profile, budget, redacted=redacted, environment=environment, turn=turn)
+    options = FeedbackOptions(profile=profile, budget=budget, redacted=redacted, environment=environment, turn=turn)
     run = (await make_feedback(method("dense"), trajectory, choice, options=options)).require()
     source, reconciled = cast("SourceTree", run.files[TREE]), cast("ReconciledTree", run.files[RECONCILED])
     return Distillation(source, reconciled, run.feedback, run.record, cast("TraceAssessment", run.assessment))

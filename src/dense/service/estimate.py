@@ -92,7 +92,7 @@ class MeasuringModel:
         self.calls += 1
         self.usage += used
         text = SENTENCE if request.schema is None else json.dumps(_simplest(request.schema))
-        return ChatReply(text, used, "stop", "estimate", 0.0)
+        return ChatReply(text=text, usage=used, finish="stop", model="estimate", seconds=0.0)
 
 
 async def estimate(
@@ -114,7 +114,13 @@ async def estimate(
     asker = Asker(measuring)
     analyst = analyst_for(measuring, asker, profile, settings.look)
     redacted = redactions.describe() if redactions else ""
-    context = MethodContext(asker, analyst, model, settings.prompt_bytes, redacted)
+    context = MethodContext(
+        asker=asker,
+        analyst=analyst,
+        model=model,
+        prompt_bytes=settings.prompt_bytes,
+        redacted=redacted,
+    )
     await draft(method, cleaned, outcome, context)
     usage = measuring.usage + model.usage
     return CostEstimate(measuring.calls + model.calls, usage, prices.usd(usage, at))

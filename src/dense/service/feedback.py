@@ -119,25 +119,25 @@ async def make_feedback(
         asked = asker.record() if asker is not None else ()
         calls = tally.ledger.calls if tally is not None else ()
         return RunRecord(
-            trajectory.id,
-            trajectory.source,
-            trajectory.format,
-            choice.recorded_name,
-            options.profile,
-            budgets,
-            asked,
-            sum(question.fell_back for question in asked),
-            tuple(sorted(calls, key=lambda call: (call.label, call.at))),
-            tally.ledger.totals if tally is not None else CallTotals(),
-            tally.ledger.prices.source if tally is not None else "",
-            prompt_hashes(),
-            dict(redactions.counts),
-            feedback.dropped,
-            round(time.perf_counter() - start, 3),
-            package_versions(),
-            method.name,
-            failure,
-            trace,
+            trajectory=trajectory.id,
+            source=trajectory.source,
+            format=trajectory.format,
+            analyst=choice.recorded_name,
+            profile=options.profile,
+            budgets=budgets,
+            asked=asked,
+            fallbacks=sum(question.fell_back for question in asked),
+            calls=tuple(sorted(calls, key=lambda call: (call.label, call.at))),
+            totals=tally.ledger.totals if tally is not None else CallTotals(),
+            prices=tally.ledger.prices.source if tally is not None else "",
+            prompts=prompt_hashes(),
+            redactions=dict(redactions.counts),
+            dropped=feedback.dropped,
+            seconds=round(time.perf_counter() - start, 3),
+            versions=package_versions(),
+            method=method.name,
+            failure=failure,
+            trace=trace,
         )
 
     try:
@@ -148,13 +148,13 @@ async def make_feedback(
         budgets = budgets_for(options.budget, cleaned)
         asker = Asker(RulesAnswerer(cleaned) if given is None or isinstance(given, Analyst) else given)
         context = MethodContext(
-            asker,
-            analyst_for(given, asker, options.profile, choice.settings.look),
-            tally,
-            choice.settings.prompt_bytes,
-            redactions.describe() if redactions else "",
-            tuple(lessons_for(options.lessons, cleaned, project_of(trajectory), own_task(trajectory))),
-            options.budget == "paper",
+            asker=asker,
+            analyst=analyst_for(given, asker, options.profile, choice.settings.look),
+            model=tally,
+            prompt_bytes=choice.settings.prompt_bytes,
+            redacted=redactions.describe() if redactions else "",
+            lessons=tuple(lessons_for(options.lessons, cleaned, project_of(trajectory), own_task(trajectory))),
+            follows_paper=options.budget == "paper",
         )
         found = await draft(method, cleaned, outcome, context, redacted=options.redacted)
         if found is not None and context.follows_paper:
@@ -170,14 +170,14 @@ async def make_feedback(
             await _forget_unusable(choice.model, tally, asked, reason)
         return FailedRun(reason, record(Feedback("", ""), describe_failure(reason, method)))
     return FeedbackRun(
-        method.name,
-        made.feedback,
-        record(made.feedback),
-        made.state,
-        made.files,
-        made.item,
-        cleaned,
-        found.assessment if found is not None else None,
+        method=method.name,
+        feedback=made.feedback,
+        record=record(made.feedback),
+        state=made.state,
+        files=made.files,
+        item=made.item,
+        trajectory=cleaned,
+        assessment=found.assessment if found is not None else None,
     )
 
 

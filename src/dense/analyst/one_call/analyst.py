@@ -144,7 +144,16 @@ class OneCallAnalyst:
             correction = Correction(reply, "\n".join(f"- {problem}" for problem in reader.problems))
         is_empty = pieces is None or not answer
         seconds = time.perf_counter() - start
-        self._asker.asked.append(Asked(question.key, attempts, seconds, tuple(notes), is_empty, is_unanswered))
+        self._asker.asked.append(
+            Asked(
+                key=question.key,
+                attempts=attempts,
+                seconds=seconds,
+                problems=tuple(notes),
+                fell_back=is_empty,
+                is_unanswered=is_unanswered,
+            )
+        )
         return pieces if pieces is not None else read({}, AnswerReader(first, last, texts.of))
 
 
@@ -183,14 +192,14 @@ def _closed_pieces(answer: Mapping[str, Any], reader: AnswerReader, digests: Seq
     whole = reader.pieces({**answer, "subtasks": [{"to": digests[-1].last, "title": "-", "completion": "unknown"}]})
     products = whole.products or tuple(product for digest in digests for product in digest.pieces.products)
     return Pieces(
-        replace(whole.root, parts=_phases(answer, reader, subtasks)),
-        whole.requirements,
-        (*(one for digest in digests for one in digest.pieces.shortcuts), *whole.shortcuts),
-        (*issues, *whole.issues),
-        products,
-        whole.next_steps,
-        (*(key for digest in digests for key in digest.pieces.key_actions), *whole.key_actions),
-        tuple(label for digest in digests for label in digest.pieces.labels),
+        root=replace(whole.root, parts=_phases(answer, reader, subtasks)),
+        requirements=whole.requirements,
+        shortcuts=(*(one for digest in digests for one in digest.pieces.shortcuts), *whole.shortcuts),
+        issues=(*issues, *whole.issues),
+        products=products,
+        next_steps=whole.next_steps,
+        key_actions=(*(key for digest in digests for key in digest.pieces.key_actions), *whole.key_actions),
+        labels=tuple(label for digest in digests for label in digest.pieces.labels),
     )
 
 

@@ -17,7 +17,7 @@ from dense.detectors.assessment import TraceAssessment
 from dense.draft import LeafDraft, PartDraft, SubtaskDraft, TreeDraft
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.trace import TraceEvidence
-from dense.narrate.facets import reported_elsewhere
+from dense.narrate.facets import explained_failures
 from dense.narrate.findings import describe_finding
 from dense.narrate.handovers import describe_diff
 from dense.narrate.narrator import NarratedDigest, Narrator
@@ -56,7 +56,7 @@ class RulesAnalyst:
             return msgspec.structs.replace(part, groups=tuple(groups), verdict=verdicts.verdict(part, groups))
 
         draft = TreeDraft(
-            judged(SubtaskDraft(0, top, facets=facets)),
+            judged(SubtaskDraft(level=0, children=top, facets=facets)),
             requirements=requirement_statuses(assessment),
             next_steps=next_steps(assessment),
             products=products(assessment),
@@ -70,7 +70,7 @@ def narrator_of(assessment: TraceAssessment) -> Narrator:
     diff = describe_diff(evidence.submitted_diff) if evidence.submitted_diff is not None else ""
     survives = evidence.survives if diff or evidence.history.has_removals else None  # else all of it does
     return Narrator(
-        evidence.history, evidence.steps, evidence.origins, survives, diff, partial(reported_elsewhere, assessment)
+        evidence.history, evidence.steps, evidence.origins, survives, diff, partial(explained_failures, assessment)
     )
 
 
@@ -125,4 +125,4 @@ def _complete_ends(queue: Sequence[PartDraft], ends: Sequence[int], assessment: 
 
 
 def _subtask(level: int, members: tuple[PartDraft, ...], digest: NarratedDigest) -> SubtaskDraft:
-    return SubtaskDraft(level, members, digest.title, digest.summary, digest.facets)
+    return SubtaskDraft(level=level, children=members, title=digest.title, summary=digest.summary, facets=digest.facets)
