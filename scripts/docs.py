@@ -1,4 +1,5 @@
-"""Writes the parts of the docs that are made from code: formats, schema, finding codes, the picture, README's excerpt.
+"""Writes the parts of the docs that are made from code: formats, schema, options, finding codes, the picture, the
+README's excerpt.
 
     python scripts/docs.py
 
@@ -25,6 +26,7 @@ from rich.text import Text
 import dense
 from dense.cli.outline import outline
 from dense.detectors.registry import codes
+from dense.options import OPTIONS, Entry, describe_default, option_of
 from dense.readers import READERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,6 +94,19 @@ def analyst_page(page: str) -> str:
     return _filled(page, "codes", "\n".join(rows))
 
 
+def options_page(page: str) -> str:
+    """docs/options.md with the fields of `FeedbackOptions` as they are now."""
+    entries = {"project's file, MCP": Entry.PROJECT | Entry.MCP, "batch": Entry.BATCH, "experiment": Entry.EXPERIMENT}
+    rows = [f"| option | what for | values | default | {' | '.join(entries)} |", f"|{' --- |' * (4 + len(entries))}"]
+    for name, field in OPTIONS.items():
+        option = option_of(field)
+        values = (option.kind.metavar.strip("<>") or "true|false").replace("|", "\\|")
+        allowed = ["yes" if entry in option.entries else "" for entry in entries.values()]
+        cells = (option.help.replace("|", "\\|"), f"`{values}`", describe_default(name), *allowed)
+        rows.append(f"| `{name}` | {' | '.join(cells)} |")
+    return _filled(page, "options", "\n".join(rows))
+
+
 def _filled(page: str, name: str, text: str) -> str:
     """The page with a text between the marks `<!-- name -->` and `<!-- /name -->`."""
     between = rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)"
@@ -144,6 +159,8 @@ def main() -> None:
     (DOCS / "formats.md").write_text(formats_page())
     schema = DOCS / "schema.md"
     schema.write_text(schema_page(schema.read_text()))
+    options = DOCS / "options.md"
+    options.write_text(options_page(options.read_text()))
     analyst = DOCS / "built-in-analyst.md"
     analyst.write_text(analyst_page(analyst.read_text()))
     (DOCS / "pictures").mkdir(exist_ok=True)

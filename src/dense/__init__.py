@@ -1,7 +1,7 @@
 """DENSE turns the trajectory of an AI agent into structured feedback for its next attempt.
 
 The public interface is what these modules name in `__all__`: `dense`, `dense.convert`, `dense.errors`, `dense.methods`,
-`dense.model`, `dense.readers`, `dense.report`, `dense.service`, `dense.trajectory` and `dense.tree`. Everything else is
+`dense.model`, `dense.readers`, `refit.report`, `dense.service`, `dense.trajectory` and `dense.tree`. Everything else is
 private and may change in any release."""
 
 from importlib import import_module
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dense.errors import DenseError, NoTrajectory, SkippedRecords, UnknownFormat
 from dense.feedback import Feedback
+from dense.options import FeedbackOptions
 from dense.outcome import Outcome
 from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, Trajectory, Turn, Usage
 from dense.version import __version__
@@ -25,6 +26,7 @@ __all__ = [
     "DenseError",
     "Distillation",
     "Feedback",
+    "FeedbackOptions",
     "NoTrajectory",
     "Notice",
     "Observation",

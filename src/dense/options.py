@@ -283,8 +283,9 @@ class FeedbackOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __post_init__(self) -> None:
         for field in OPTIONS.values():
             value = getattr(self, field.name)
-            if value != field.default:
-                force_setattr(self, field.name, parse_option(field.name, value))
+            # The default itself, because defaults are left out of a spec by identity.
+            value = field.default if value == field.default else parse_option(field.name, value)
+            force_setattr(self, field.name, value)
         if self.model is not None and self.answers is not None:
             raise WrongUsage("model and answers exclude each other: choose one")
         if (self.lessons is not None) != (self.chosen_method == DENSE_WITH_LESSONS):

@@ -9,9 +9,9 @@ import yaml
 
 from dense.errors import BadConfig
 from dense.methods import method
-from dense.refit.config import read_config
-from dense.refit.identity import identity_of
 from dense.service.feedback import read_lessons
+from refit.experiment.config import read_config
+from refit.experiment.identity import identity_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "refit" / "refit.yaml"
 

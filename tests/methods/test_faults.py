@@ -115,7 +115,7 @@ def test_a_budget_that_cannot_be_kept_is_refused_first(tmp_path: Path) -> None:
 
 def test_a_window_that_is_none_is_reported_first(tmp_path: Path) -> None:
     done = distill(tmp_path, ROOT / "examples", "--context", 10)
-    assert done.stderr == "error: --context 10: a window of at least 2,000 tokens is needed\n"
+    assert done.stderr == "error: --context: '10' is no whole number of at least 2,000\n"
 
 
 def test_a_trace_without_a_task_does_not_break_an_estimate(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ QUICK = RetryPolicy(tries=2, timeout=10, first_wait=0.01)
 WORKER = """
 import asyncio, sys
 from pathlib import Path
-from dense.model import ChatRequest, Message, open_model
+from dense.model import CallLimits, ChatRequest, Message, open_model
 
 url, cache, count, log = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), open(sys.argv[4], "a", buffering=1)
 

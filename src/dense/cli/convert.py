@@ -46,7 +46,7 @@ def convert(
     """Convert traces into another format. Nothing is redacted."""
     from dense.cli.distill_run import TraceInputs
 
-    traces = TraceInputs(paths, source)
+    traces = TraceInputs(paths=paths, source=source)
     notes = PipedConsole(stderr=True, highlight=False, soft_wrap=True)
     is_empty = True
     for name, written in _written(traces, to, out):

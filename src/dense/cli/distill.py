@@ -66,7 +66,7 @@ def distill(
     from dense.cli.distill_text import print_feedback
 
     request = DistillRequest.of(output, options)
-    traces = TraceInputs(paths, source)
+    traces = TraceInputs(paths=paths, source=source)
     if output.only_estimate:
         print_estimate(traces, request.options)
         if traces.problems:

@@ -16,7 +16,7 @@ from dense.integrations.state import project_root, read_json, state_folder, writ
 from dense.options import FeedbackOptions, TurnChoice
 from dense.readers import StoredSession, UnreadFile, read_session, stored_sessions
 from dense.readers.folders.stores import STORES
-from dense.service import distill_session
+from dense.service.distill import distill_session
 from dense.service.turns import select_turn
 from dense.trajectory import Trajectory
 from dense.version import __version__

@@ -8,7 +8,8 @@ from dense.errors import ModelError
 from dense.integrations.settings import Settings
 from dense.integrations.state import append_line, lines_of, now, state_folder
 from dense.options import FeedbackOptions
-from dense.service import Distillation, distill_session, distill_sync
+from dense.service import Distillation, distill_sync
+from dense.service.distill import distill_session
 from dense.trajectory import Trajectory
 
 SPENT = "spent.jsonl"

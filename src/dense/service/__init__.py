@@ -4,14 +4,14 @@
 the same cleaning, the same budgets, the same record, the same rule when calls to a model fail.
 
 Comes in: a method (`dense.methods`), a trajectory, who answers (`AnalystChoice`). Goes out: `FeedbackRun`, or
-`FailedRun` with the record of what happened. Prints nothing, and must never import `cli`, `refit`, `report` or
-`harness`."""
+`FailedRun` with the record of what happened. Prints nothing, and must never import
+`cli`."""
 
 from __future__ import annotations
 
 from dense.options import FeedbackOptions, TurnChoice
 from dense.service.analysts import AnalystChoice, ModelSettings
-from dense.service.distill import Distillation, distill, distill_session, distill_sync
+from dense.service.distill import Distillation, distill, distill_sync
 from dense.service.feedback import FailedRun, FeedbackRun, RoundContext, make_feedback
 from dense.service.files import read_reconciled, read_record, read_tree, write_failure, write_run
 from dense.service.record import RunRecord
@@ -28,7 +28,6 @@ __all__ = [
     "RunRecord",
     "TurnChoice",
     "distill",
-    "distill_session",
     "distill_sync",
     "make_feedback",
     "read_reconciled",

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from dense.analyst import Analyst
 from dense.analyst.questions import Answerer
+from dense.detectors.assessment import TraceAssessment
 from dense.errors import DenseError
 from dense.feedback import Feedback
 from dense.methods.catalogue import method
@@ -34,6 +35,8 @@ class Distillation(Struct, frozen=True):
     """What the next attempt gets."""
     record: RunRecord
     """Who answered, what was asked, what it cost."""
+    assessment: TraceAssessment
+    """What the trajectory shows by itself, whoever analysed it. Not part of the public interface."""
 
 
 async def distill(
@@ -79,9 +82,9 @@ async def _distill(trajectory: Trajectory, given: AnalystChoice, options: Feedba
             made = await make_feedback(chosen, trajectory, analyst_choice(options, model), options=options)
     run = made.require()
     source, reconciled = run.files.get(TREE), run.files.get(RECONCILED)
-    if not isinstance(source, SourceTree) or not isinstance(reconciled, ReconciledTree):
+    if not isinstance(source, SourceTree) or not isinstance(reconciled, ReconciledTree) or run.assessment is None:
         raise DenseError(f"the method {chosen.name} makes no reconciled tree: run it with `make_feedback`")
-    return Distillation(source, reconciled, run.feedback, run.record)
+    return Distillation(source, reconciled, run.feedback, run.record, run.assessment)
 
 
 def _wait_for(trajectory: Trajectory, given: AnalystChoice, options: FeedbackOptions) -> Distillation:

@@ -121,8 +121,17 @@ def run(
         column=table.column or "",
         prompts=prompts_hash(options.model or ""),
     )
-    limits = WorkLimits(work.max_trace_mb << 20, work.timeout, jobs=max(1, options.concurrency // 4))
-    request = BatchRequest(tuple(sources), out, spec, limits, number, count, table.replace, table.retry_errors)
+    limits = WorkLimits(max_bytes=work.max_trace_mb << 20, seconds=work.timeout, jobs=max(1, options.concurrency // 4))
+    request = BatchRequest(
+        sources=tuple(sources),
+        target=out,
+        spec=spec,
+        limits=limits,
+        shard=number,
+        shards=count,
+        replaces=table.replace,
+        retry_errors=table.retry_errors,
+    )
     code = run(request, work.engine, work.workers, is_quiet=work.quiet)
     if code:
         raise typer.Exit(code)
