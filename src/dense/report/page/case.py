@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from dense.actions.step_effects import EffectsCache
 from dense.errors import DenseError
-from dense.evidence.actions import EffectsCache
 from dense.readers import read
 from dense.report.grid import is_scored
 from dense.report.model import MethodName, Report
