@@ -25,6 +25,7 @@ from dense.cli.session.version import full_version
 from dense.cli.session.view import view
 from dense.cli.text import printable
 from dense.errors import DenseError, WrongUsage
+from dense.text.terminal import guard_terminal
 
 app = typer.Typer(
     name="dense",
@@ -68,6 +69,7 @@ app.add_typer(refit, name="refit")
 
 def main() -> None:
     """Run the command line: a `DenseError` becomes one line, not a traceback."""
+    guard_terminal()
     try:
         try:
             app()
