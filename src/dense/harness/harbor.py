@@ -269,7 +269,7 @@ class HarborHarness:
 
     async def _construct(self, task: Path, recipient: Recipient, scratch: Path, what: str) -> Trial:
         """Makes the trial without running it: this is where Harbor looks at options and at the task."""
-        order = AttemptOrder("check", recipient, task, scratch / "trials")
+        order = AttemptOrder(name="check", recipient=recipient, task=task, folder=scratch / "trials")
         try:
             return await _create(self._config(order, task))
         except (Exception, SystemExit) as error:  # constructors of agents and environments raise anything

@@ -155,7 +155,14 @@ class RecipientConfig(StrictConfig):
         server = tuple(str(base / word) if (base / word).is_file() else word for word in self.server)
         if server[:1] in (("python",), ("python3",)):
             server = (sys.executable, *server[1:])
-        return Recipient(self.name, self.agent, self.model, dict(self.options), dict(self.env), server)
+        return Recipient(
+            name=self.name,
+            agent=self.agent,
+            model=self.model,
+            options=dict(self.options),
+            env=dict(self.env),
+            server=server,
+        )
 
 
 def is_excluded(task: str, patterns: Iterable[str]) -> bool:

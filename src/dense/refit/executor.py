@@ -160,13 +160,13 @@ class CellExecutor:
         results = [known.result(cell) for cell, known in states.items() if known.is_done]
         seconds = [result.seconds for result in results if result is not None and result.seconds is not None]
         return RunProgress(
-            len(states),
-            sum(result is not None and result.reward is not None for result in results),
-            sum(result is not None and result.reward is None for result in results),
-            self._running,
-            self._distilling,
-            self._spent,
-            sum(seconds) / len(seconds) if seconds else None,
+            total=len(states),
+            done=sum(result is not None and result.reward is not None for result in results),
+            invalid=sum(result is not None and result.reward is None for result in results),
+            running=self._running,
+            distilling=self._distilling,
+            spent=self._spent,
+            seconds_each=sum(seconds) / len(seconds) if seconds else None,
         )
 
     # How it is done
@@ -287,14 +287,14 @@ class CellExecutor:
 
     def _order(self, cell: Cell, number: int, message: str | None, *, as_file: bool) -> AttemptOrder:
         return AttemptOrder(
-            f"{cell.key}--try-{number}",
-            self.plan.recipients[cell.recipient],
-            self.plan.tasks[cell.task].folder,
-            self.plan.place(cell) / f"try-{number}",
-            message,
-            seed_of(cell),
-            self.plan.tasks[cell.task].digest,
-            as_file,
+            name=f"{cell.key}--try-{number}",
+            recipient=self.plan.recipients[cell.recipient],
+            task=self.plan.tasks[cell.task].folder,
+            folder=self.plan.place(cell) / f"try-{number}",
+            message=message,
+            seed=seed_of(cell),
+            digest=self.plan.tasks[cell.task].digest,
+            as_file=as_file,
         )
 
     def _give_up(self, cell: Cell, reason: str) -> None:

@@ -129,16 +129,16 @@ def experiment_of(
     config = _Recorded(**{key: state.facts["config"][key] for key in _Recorded.__struct_fields__})
     cells = _planned(state, config)
     return Experiment(
-        state.name,
-        tuple(result for result in state.results if result.cell in cells),
-        tuple(sorted(cells)),
-        config.arm_names,
-        tuple(recipient["name"] for recipient in config.recipients),
-        frozenset([*cast("list[str]", state.facts.get("privileged", [])), *privileged]),
-        {**_known_prices(config), **given},
-        _notes(config, state),
-        {**state.facts, "sessions": state.sessions, "all_versions": state.versions},
-        str(folder),
+        name=state.name,
+        results=tuple(result for result in state.results if result.cell in cells),
+        planned=tuple(sorted(cells)),
+        methods=config.arm_names,
+        recipients=tuple(recipient["name"] for recipient in config.recipients),
+        privileged=frozenset([*cast("list[str]", state.facts.get("privileged", [])), *privileged]),
+        prices={**_known_prices(config), **given},
+        notes=_notes(config, state),
+        facts={**state.facts, "sessions": state.sessions, "all_versions": state.versions},
+        folder=str(folder),
     )
 
 
@@ -182,7 +182,16 @@ def _imported(state: ExperimentState, folder: Path, prices: dict[str, Prices], n
     notes = (IMPORT_NOTE, *cast("list[str]", state.facts.get("notes", [])))
     facts = {"imported": True}
     return Experiment(
-        state.name, absent, (), tuple(methods), tuple(recipients), known | named, prices, notes, facts, str(folder)
+        name=state.name,
+        results=absent,
+        planned=(),
+        methods=tuple(methods),
+        recipients=tuple(recipients),
+        privileged=known | named,
+        prices=prices,
+        notes=notes,
+        facts=facts,
+        folder=str(folder),
     )
 
 

@@ -78,10 +78,10 @@ class FeedbackMaker:
         self._shares = config.memory if config.rounds > 1 else 1
         self._options = {
             name: FeedbackOptions(
-                arm.profile or analyst.profile,
-                config.budget if arm.budget is None else arm.budget,
-                config.redact,
-                self._shares,
+                profile=arm.profile or analyst.profile,
+                budget=config.budget if arm.budget is None else arm.budget,
+                redacted=config.redact,
+                shares=self._shares,
                 lessons=lessons if arm.method == LESSONS else (),
             )
             for name, arm in config.arms.items()
@@ -117,14 +117,14 @@ class FeedbackMaker:
         record: RunRecord = run.record
         options = self._options[name]
         return FeedbackMade(
-            _used(record.totals) if record.totals.calls else FREE,
-            record.seconds,
-            len((message or "").encode()),
-            sha256(message.encode()).hexdigest() if message is not None else "",
-            run.state,
-            record.fallbacks,
-            "" if message is None else RULES if self._model is None else options.profile,
-            "" if message is None else str(options.budget or DEFAULT_BUDGET),
+            usage=_used(record.totals) if record.totals.calls else FREE,
+            seconds=record.seconds,
+            bytes=len((message or "").encode()),
+            message_sha256=sha256(message.encode()).hexdigest() if message is not None else "",
+            state=run.state,
+            fallbacks=record.fallbacks,
+            profile="" if message is None else RULES if self._model is None else options.profile,
+            budget="" if message is None else str(options.budget or DEFAULT_BUDGET),
         )
 
     def watch(self, paid: Callable[[ModelCall], None]) -> None:
@@ -183,7 +183,7 @@ def _trajectory(chosen: AnyMethod, source: SourceAttempt, task: TaskFolder) -> T
     """The attempt under the task's own instruction."""
     if chosen.sees == "task":
         given = Task(task.instruction, task.name, "option")
-        return Trajectory("harbor", task.name, Source(str(source.trial)), task=given)
+        return Trajectory(format="harbor", id=task.name, source=Source(str(source.trial)), task=given)
     if source.trace is None:
         raise MissingInput(f"{source.trial}: the attempt left no trace")
     return next(read(source.trace, task=task.instruction))

@@ -159,6 +159,7 @@ def _tasks(grid: ResultGrid, names: MethodNames, tasks: Sequence[str]) -> tuple[
 
 
 def _outcomes(grid: ResultGrid, condition: Condition) -> dict[str, TaskOutcome]:
+    method, round = condition
     planned = Counter(task for task, _ in grid.planned[condition])
     scored = Counter(task for task, _ in grid.scored(condition))
     passes = Counter(task for (task, _), result in grid.scored(condition).items() if result.passed)
@@ -167,10 +168,11 @@ def _outcomes(grid: ResultGrid, condition: Condition) -> dict[str, TaskOutcome]:
         by_task[task].append(result)
     return {
         task: TaskOutcome(
-            *condition,
-            passes[task],
-            scored[task],
-            planned[task],
+            method=method,
+            round=round,
+            passes=passes[task],
+            scored=scored[task],
+            planned=planned[task],
             checks=tuple(f"{one.checks_passed}/{one.checks}" for one in by_task[task] if one.checks is not None),
             tool_calls=_mean(one.tool_calls for one in by_task[task]),
             turns=_mean(one.turns for one in by_task[task]),

@@ -154,12 +154,12 @@ def _trial(folder: Path, result: dict[str, Any], config: dict[str, Any]) -> Harb
     place = string(task.get("path")) or string(task.get("name")) or full
     name = re.split(r"[\\/]", place.rstrip("\\/"))[-1]
     return HarborTrial(
-        folder,
-        _recipient(agent, obj(result.get("agent_info"))),
-        name if name.strip(". ") else folder.name.rpartition("__")[0] or folder.name,
-        full,
-        obj(agent.get("kwargs")),
-        _time(result.get("started_at")),
+        folder=folder,
+        recipient=_recipient(agent, obj(result.get("agent_info"))),
+        task=name if name.strip(". ") else folder.name.rpartition("__")[0] or folder.name,
+        full_task=full,
+        options=obj(agent.get("kwargs")),
+        started=_time(result.get("started_at")),
     )
 
 
@@ -299,7 +299,7 @@ def _experiment(folder: Path) -> ResultTable:
     state = load_state(folder)
     results = state.results if state is not None else ()
     # What must be said of them is known from the first session on.
-    known = experiment_of(folder) if state is not None and state.sessions else Experiment("", ())
+    known = experiment_of(folder) if state is not None and state.sessions else Experiment(name="", results=())
 
     def placed(path: str) -> str:
         return (folder / path).as_posix() if path else ""

@@ -208,7 +208,16 @@ def fold_events(entries: Iterable[StoredEvent]) -> ExperimentState:
     spent = replace(spent, unknown=spent.unknown + unnoted)
     killed = unnoted + sum(known.killed for known in cells.values())
     return ExperimentState(
-        name, identity, facts, tuple(sessions), tuple(versions), cells, found, spent, killed, is_salvaged
+        name=name,
+        identity=identity,
+        facts=facts,
+        sessions=tuple(sessions),
+        versions=tuple(versions),
+        cells=cells,
+        running=found,
+        spent=spent,
+        killed=killed,
+        is_salvaged=is_salvaged,
     )
 
 

@@ -66,38 +66,38 @@ def _signed(value: float) -> str:
 
 
 PASSED = BarKind(
-    "pass-rates",
-    "Strict pass rates",
-    "Share of runs with a reward of exactly one: repetitions averaged within a task, then tasks equally. "
+    name="pass-rates",
+    title="Strict pass rates",
+    caption="Share of runs with a reward of exactly one: repetitions averaged within a task, then tasks equally. "
     "Whiskers are 95 % intervals over tasks. † saw the outcome of the run before.",
-    "Strict pass rate (%)",
-    lambda row: row.passed,
-    _percent,
-    "no run of any method is scored together with its first attempt",
+    axis="Strict pass rate (%)",
+    value=lambda row: row.passed,
+    said=_percent,
+    missing="no run of any method is scored together with its first attempt",
     is_percent=True,
 )
 GAINS = BarKind(
-    "gains",
-    "Change of the pass rate from round 0",
-    "Paired change of the strict pass rate in percentage points, over pairs of which both runs were scored. "
+    name="gains",
+    title="Change of the pass rate from round 0",
+    caption="Paired change of the strict pass rate in percentage points, over pairs of which both runs were scored. "
     "Whiskers are 95 % intervals over tasks; one that crosses zero supports no claim. A dashed line is a privileged "
     "reference, which saw the outcome of the run before.",
-    "Change from round 0 (points)",
-    lambda row: row.change,
-    _signed,
-    "no change from round 0 is known: there is no pair of which both runs were scored",
+    axis="Change from round 0 (points)",
+    value=lambda row: row.change,
+    said=_signed,
+    missing="no change from round 0 is known: there is no pair of which both runs were scored",
     has_baseline=False,
     lines=True,
 )
 TOKENS = BarKind(
-    "token-change",
-    "Change of recipient tokens from round 0",
-    "Mean recipient tokens against the baseline row's, in percent; the making of feedback is not in it. Negative is "
-    "less. Whiskers are 95 % intervals over tasks. * over the results whose tokens are known.",
-    "Change of recipient tokens (%)",
-    lambda row: row.tokens_change,
-    _signed,
-    "recipient tokens are not recorded for round 0 or for any method",
+    name="token-change",
+    title="Change of recipient tokens from round 0",
+    caption="Mean recipient tokens against the baseline row's, in percent; the making of feedback is not in it. "
+    "Negative is less. Whiskers are 95 % intervals over tasks. * over the results whose tokens are known.",
+    axis="Change of recipient tokens (%)",
+    value=lambda row: row.tokens_change,
+    said=_signed,
+    missing="recipient tokens are not recorded for round 0 or for any method",
     has_baseline=False,
     known="Recipient tokens",
 )
@@ -111,7 +111,13 @@ def bars(report: Report, folder: Path, kind: BarKind) -> list[Drawing]:
     """One kind of bars, over as many figures as the recipients take."""
     recipients = shown(report, kind.value)
     if not recipients:
-        return [Drawing(kind.name, kind.title, reason=without(report, kind.missing, needs_first=not kind.has_baseline))]
+        return [
+            Drawing(
+                name=kind.name,
+                title=kind.title,
+                reason=without(report, kind.missing, needs_first=not kind.has_baseline),
+            )
+        ]
     return [_figure(report, folder, kind, name, few) for name, few in paged(recipients, kind.name)]
 
 
@@ -129,7 +135,13 @@ def _figure(report: Report, folder: Path, kind: BarKind, name: str, recipients: 
     noted(figure, report.notes)
     caption = kind.caption + first_round(recipients) + unknown(recipients, kind.value, kind.known or kind.title)
     files = save(figure, folder, name)
-    return Drawing(name, kind.title, caption, files, tuple(recipient.recipient for recipient in recipients))
+    return Drawing(
+        name=name,
+        title=kind.title,
+        caption=caption,
+        files=files,
+        recipients=tuple(recipient.recipient for recipient in recipients),
+    )
 
 
 def empty_panels(

@@ -42,7 +42,7 @@ def costs(report: Report, folder: Path) -> list[Drawing]:
 
     recipients = shown(report, total)
     if not any(number_of(total(row)) for recipient in recipients for row in rows_of(recipient)):
-        return [Drawing(NAME, TITLE, reason=without(report, _reason(report)))]
+        return [Drawing(name=NAME, title=TITLE, reason=without(report, _reason(report)))]
     return [_costs(report, folder, name, few, total) for name, few in paged(recipients, NAME)]
 
 
@@ -85,7 +85,13 @@ def _costs(report: Report, folder: Path, name: str, recipients: Sequence[Recipie
         + unknown(recipients, total, "Costs")
     )
     files = save(figure, folder, name)
-    return Drawing(name, TITLE, caption, files, tuple(recipient.recipient for recipient in recipients))
+    return Drawing(
+        name=name,
+        title=TITLE,
+        caption=caption,
+        files=files,
+        recipients=tuple(recipient.recipient for recipient in recipients),
+    )
 
 
 def _parts() -> list[Any]:

@@ -92,7 +92,7 @@ def _recipient(report: Report, folder: Path, recipient: RecipientReport, name: s
             f"{len(rows)} tasks and {len(methods)} columns are too many for a picture; the page and tables have all"
         )
     if reason:
-        return [Drawing(name, title, recipients=(recipient.recipient,), reason=reason)]
+        return [Drawing(name=name, title=title, recipients=(recipient.recipient,), reason=reason)]
     grid = _grid(report, recipient)
     size = ROWS * grid.side
     pages = [rows[start : start + size] for start in range(0, len(rows), size)]
@@ -101,7 +101,15 @@ def _recipient(report: Report, folder: Path, recipient: RecipientReport, name: s
         figure = _page(report, recipient, grid, page)
         files = save(figure, folder, name if number == 1 else f"{name}-page{number}")
         part = f" (page {number} of {len(pages)})" if len(pages) > 1 else ""
-        drawings.append(Drawing(Path(files[0]).stem, title + part, _caption(recipient), files, (recipient.recipient,)))
+        drawings.append(
+            Drawing(
+                name=Path(files[0]).stem,
+                title=title + part,
+                caption=_caption(recipient),
+                files=files,
+                recipients=(recipient.recipient,),
+            )
+        )
     return drawings
 
 
@@ -132,7 +140,15 @@ def _grid(report: Report, recipient: RecipientReport) -> HeatmapLayout:
     room = (WIDTH - EDGE - GAP * (side - 1)) / side - label
     column = min(max(room / units, 0.1), WIDE)
     header = max(map(width_of, heads)) + 0.08
-    return HeatmapLayout(tuple(row.method for row in rows), heads, tuple(places), label, column, side, header)
+    return HeatmapLayout(
+        columns=tuple(row.method for row in rows),
+        heads=heads,
+        places=tuple(places),
+        label=label,
+        column=column,
+        side=side,
+        header=header,
+    )
 
 
 def _page(report: Report, recipient: RecipientReport, grid: HeatmapLayout, tasks: Sequence[TaskRow]) -> Figure:

@@ -20,7 +20,7 @@ def cumulative(report: Report, folder: Path) -> list[Drawing]:
     """The lines, over as many figures as the recipients take; left out where there is one round only."""
     recipients = [recipient for recipient in report.recipients if recipient.rounds > 1 and recipient.cumulative]
     if not recipients:
-        return [Drawing(NAME, TITLE, reason=_reason(report))]
+        return [Drawing(name=NAME, title=TITLE, reason=_reason(report))]
     return [_figure(report, folder, name, few) for name, few in paged(recipients, NAME)]
 
 
@@ -65,7 +65,13 @@ def _figure(report: Report, folder: Path, name: str, recipients: Sequence[Recipi
         "side by side so that they can be distinguished. † saw outcomes."
     )
     files = save(figure, folder, name)
-    return Drawing(name, TITLE, caption, files, tuple(recipient.recipient for recipient in recipients))
+    return Drawing(
+        name=name,
+        title=TITLE,
+        caption=caption,
+        files=files,
+        recipients=tuple(recipient.recipient for recipient in recipients),
+    )
 
 
 def _line(axis: Axes, line: CumulativeLine, look: MethodStyle, shift: float) -> None:

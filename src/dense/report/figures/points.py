@@ -65,7 +65,7 @@ def points(report: Report, folder: Path, against: TokenAxis) -> list[Drawing]:
     recipients = [recipient for recipient in report.recipients if len(_placed(recipient, against)) > 1]
     if not recipients:
         reason = "fewer than two conditions have both a pass rate and known tokens"
-        return [Drawing(against.name, against.title, reason=reason)]
+        return [Drawing(name=against.name, title=against.title, reason=reason)]
     return [_figure(report, folder, against, name, few) for name, few in paged(recipients, against.name)]
 
 
@@ -104,7 +104,13 @@ def _figure(
         + unknown(recipients, against.value, "Tokens")
     )
     files = save(figure, folder, name)
-    return Drawing(name, against.title, caption, files, tuple(recipient.recipient for recipient in recipients))
+    return Drawing(
+        name=name,
+        title=against.title,
+        caption=caption,
+        files=files,
+        recipients=tuple(recipient.recipient for recipient in recipients),
+    )
 
 
 def _point(axis: Axes, row: MethodRow, against: TokenAxis, look: MethodStyle) -> None:

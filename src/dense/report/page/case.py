@@ -107,10 +107,18 @@ def make_case(report: Report, experiment: Experiment, page: Path, task: str | No
     folder = Path(experiment.folder)
     ours = next((one for one in of_methods.values() if (folder / one.feedback_folder / RECONCILED).is_file()), None)
     if ours is None or not ours.feedback_folder:
-        return Case(recipient, name, repetition, tuple(rows))
+        return Case(recipient=recipient, task=name, repetition=repetition, rows=tuple(rows))
     place = folder / ours.feedback_folder
     source, reconciled = _trees(place)
-    return Case(recipient, name, repetition, tuple(rows), source, reconciled, _text(place / FEEDBACK))
+    return Case(
+        recipient=recipient,
+        task=name,
+        repetition=repetition,
+        rows=tuple(rows),
+        source=source,
+        reconciled=reconciled,
+        rendered=_text(place / FEEDBACK),
+    )
 
 
 def _chosen(report: Report, task: str | None) -> tuple[str, str] | None:
@@ -157,16 +165,16 @@ def _rows(
         feedback = _text(folder / result.feedback_folder / FEEDBACK) if result.feedback_folder else ""
         effects = EffectsCache()
         yield CaseRow(
-            method.label,
-            format_fixed(result.reward or 0.0, 2) if is_scored(result) else "not scored",
-            NOTHING if result.checks is None else f"{result.checks_passed}/{result.checks}",
-            NOTHING if result.tool_calls is None else str(result.tool_calls),
-            NOTHING if result.turns is None else str(result.turns),
-            tuple(list(dict.fromkeys(path for step in steps for path in effects(step).writes))[:MAX_FILES]),
-            decisive_span(feedback, actions, without, task),
-            tuple(clip_middle(action, MAX_ACTION_CHARS) for action in actions[:MAX_ACTIONS]),
-            max(len(actions) - MAX_ACTIONS, 0),
-            tuple(_links(result, files)),
+            label=method.label,
+            reward=format_fixed(result.reward or 0.0, 2) if is_scored(result) else "not scored",
+            checks=NOTHING if result.checks is None else f"{result.checks_passed}/{result.checks}",
+            calls=NOTHING if result.tool_calls is None else str(result.tool_calls),
+            turns=NOTHING if result.turns is None else str(result.turns),
+            files=tuple(list(dict.fromkeys(path for step in steps for path in effects(step).writes))[:MAX_FILES]),
+            span=decisive_span(feedback, actions, without, task),
+            actions=tuple(clip_middle(action, MAX_ACTION_CHARS) for action in actions[:MAX_ACTIONS]),
+            more=max(len(actions) - MAX_ACTIONS, 0),
+            links=tuple(_links(result, files)),
         )
 
 

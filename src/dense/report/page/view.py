@@ -77,7 +77,16 @@ def page_table(table: ReportTable) -> PageTable:
     files = tuple(f"{table.name}.{end}" for end in ("md", "csv", "tex"))
     rows = tuple(tuple(group) for group in groups)
     left = max(len(table.lines) - MAX_PAGE_ROWS, 0)
-    return PageTable(table.name, table.title, table.caption, heads, table.names, rows, files, left)
+    return PageTable(
+        name=table.name,
+        title=table.title,
+        caption=table.caption,
+        heads=heads,
+        names=table.names,
+        groups=rows,
+        files=files,
+        left=left,
+    )
 
 
 def _places(line: TableRow, names: int) -> tuple[PageCell, ...]:

@@ -42,11 +42,34 @@ def combined_tokens(result: Result) -> int | None:
 
 
 MEASURES = (
-    Measure("reward", "reward", "Reward", 4, lambda result: result.reward),
-    Measure("tool_calls", "tool_calls", "Tool calls", 1, lambda result: result.tool_calls),
-    Measure("turns", "turns", "Turns", 1, lambda result: result.turns),
-    Measure("seconds", "seconds", "Seconds", 0, lambda result: result.seconds),
-    Measure("feedback_bytes", "message_bytes", "Message (KiB)", 1, lambda result: result.feedback_bytes, 1 / 1024),
-    Measure("feedback_tokens", "feedback_tokens", "Feedback tokens (thousands)", 1, feedback_tokens, 0.001),
-    Measure("combined_tokens", "combined_tokens", "With the run's (thousands)", 1, combined_tokens, 0.001),
+    Measure(field="reward", column="reward", header="Reward", digits=4, take=lambda result: result.reward),
+    Measure(
+        field="tool_calls", column="tool_calls", header="Tool calls", digits=1, take=lambda result: result.tool_calls
+    ),
+    Measure(field="turns", column="turns", header="Turns", digits=1, take=lambda result: result.turns),
+    Measure(field="seconds", column="seconds", header="Seconds", digits=0, take=lambda result: result.seconds),
+    Measure(
+        field="feedback_bytes",
+        column="message_bytes",
+        header="Message (KiB)",
+        digits=1,
+        take=lambda result: result.feedback_bytes,
+        scale=1 / 1024,
+    ),
+    Measure(
+        field="feedback_tokens",
+        column="feedback_tokens",
+        header="Feedback tokens (thousands)",
+        digits=1,
+        take=feedback_tokens,
+        scale=0.001,
+    ),
+    Measure(
+        field="combined_tokens",
+        column="combined_tokens",
+        header="With the run's (thousands)",
+        digits=1,
+        take=combined_tokens,
+        scale=0.001,
+    ),
 )

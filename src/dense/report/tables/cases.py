@@ -25,7 +25,17 @@ def case_table(report: Report) -> ReportTable:
         "Passed: repetitions with a reward of exactly 1, of those scored. Checks passed: of the verifier's own checks, "
         "one entry for each repetition whose verifier left a report (CTRF or JUnit). Tool calls and turns are means."
     )
-    return ReportTable("cases", "Cases", caption, header, tuple(lines), fields, tuple(records), 3, is_long=True)
+    return ReportTable(
+        name="cases",
+        title="Cases",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=3,
+        is_long=True,
+    )
 
 
 def _line(recipient: RecipientReport, task: str, outcome: TaskOutcome, name: MethodName, *, is_first: bool) -> TableRow:
@@ -61,7 +71,16 @@ def settings_table(report: Report) -> ReportTable:
         "`rules` asks no model. Budget: how large the feedback could be, the task's own text apart."
     )
     header, fields = ("Method", "Profile", "Budget"), ("method", "profile", "budget")
-    return ReportTable("settings", "How feedback was made", caption, header, tuple(lines), fields, tuple(records), 3)
+    return ReportTable(
+        name="settings",
+        title="How feedback was made",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=3,
+    )
 
 
 def _budget(budget: str) -> str:

@@ -26,7 +26,17 @@ def count_table(report: Report) -> ReportTable:
         "Invalid: run, never scored. Missing: planned, not there. Unpaired: scored, but the first attempt of the pair "
         "was not. None of these is in any rate."
     )
-    return ReportTable("cells", "Cells", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
+    return ReportTable(
+        name="cells",
+        title="Cells",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
+    )
 
 
 def invalid_table(report: Report) -> ReportTable:
@@ -47,4 +57,14 @@ def invalid_table(report: Report) -> ReportTable:
     if any(invalid.is_out_of_context for invalid in report.invalid):
         caption += " Out of context: the agent's conversation outgrew its model, and what it had done was not graded."
     name, title = "invalid", "Missing and invalid cells"
-    return ReportTable(name, title, caption, header, tuple(lines), fields, tuple(records), 7, is_long=True)
+    return ReportTable(
+        name=name,
+        title=title,
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=7,
+        is_long=True,
+    )

@@ -44,7 +44,15 @@ def comparison_table(report: Report) -> ReportTable:
     fields += (*interval_fields("tokens_percent", "tokens"), "method_unscored", "reference_unscored")
     fields += (*interval_fields("worst_points", "worst"), "worst_p", "worst_holm", "verdict", "says")
     return ReportTable(
-        "comparisons", "Comparisons", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True
+        name="comparisons",
+        title="Comparisons",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
     )
 
 

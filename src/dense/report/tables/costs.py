@@ -55,7 +55,17 @@ def cost_table(report: Report) -> ReportTable:
         f"Feedback is ranked among methods that make calls; ablations are not ranked. {interval_legend(lines)} {MARKS} "
         f"{DAGGER}"
     )
-    return ReportTable("costs", "Priced costs", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
+    return ReportTable(
+        name="costs",
+        title="Priced costs",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
+    )
 
 
 def _cost(recipient: str, row: MethodRow, cost: StandardCost) -> tuple[TableCell, ...]:
@@ -126,4 +136,14 @@ def recorded_table(report: Report) -> ReportTable:
     caption = f"USD for one result as the programs themselves recorded it, where they did. {interval_legend(lines)}"
     header = ("Recipient", "Method", "Round", "Execution ($)", "Feedback ($)")
     name, title = "recorded-costs", "Recorded costs"
-    return ReportTable(name, title, caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
+    return ReportTable(
+        name=name,
+        title=title,
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
+    )

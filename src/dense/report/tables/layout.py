@@ -42,7 +42,13 @@ def wide_table(
             )
     header = ("Method", *(recipient.recipient for recipient in report.recipients))
     return ReportTable(
-        name, title, f"{caption} {interval_legend(lines)} {MARKS} {DAGGER}", header, tuple(lines), fields, records
+        name=name,
+        title=title,
+        caption=f"{caption} {interval_legend(lines)} {MARKS} {DAGGER}",
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=records,
     )
 
 

@@ -58,7 +58,15 @@ def transition_table(report: Report) -> ReportTable:
         f"{interval_legend(lines)}"
     )
     return ReportTable(
-        "transitions", "Transitions", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True
+        name="transitions",
+        title="Transitions",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
     )
 
 
@@ -81,7 +89,17 @@ def behaviour_table(report: Report) -> ReportTable:
     fields += ("without_tools", "results")
     caption = f"Means for one result, unknown left out and counted. {interval_legend(lines)}"
     name, title = "behaviour", "Rewards, tools, time and sizes"
-    return ReportTable(name, title, caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
+    return ReportTable(
+        name=name,
+        title=title,
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
+    )
 
 
 def _mean_cell(mean: MeanEstimate, measure: Measure) -> TableCell:
@@ -124,7 +142,17 @@ def cumulative_table(report: Report) -> ReportTable:
     header = ("Recipient", "Method", *(f"Round {round}" for round in range(last + 1)))
     fields = ("recipient", "method", "round", *interval_fields("percent"), "solved", "pairs")
     name, title = "cumulative", "Solved at least once"
-    return ReportTable(name, title, caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
+    return ReportTable(
+        name=name,
+        title=title,
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
+    )
 
 
 def task_table(report: Report, recipient: RecipientReport) -> ReportTable:
@@ -147,7 +175,16 @@ def task_table(report: Report, recipient: RecipientReport) -> ReportTable:
     place = [other.recipient for other in report.recipients].index(recipient.recipient) + 1
     name = f"tasks-{place}"
     title = f"Outcomes of each task: {recipient.recipient}"
-    return ReportTable(name, title, caption, header, tuple(lines), fields, tuple(records), is_long=True)
+    return ReportTable(
+        name=name,
+        title=title,
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        is_long=True,
+    )
 
 
 def _outcomes(task: TaskRow, columns: Sequence[tuple[str, int]]) -> Iterator[TableCell]:

@@ -138,7 +138,16 @@ def ablations(report: Report) -> ReportTable:
     fields = (*KEY, *interval_fields("tokens"), *interval_fields("pass_percent", "pass"), "passes")
     fields += (*interval_fields("dense_less_this", "gap"), "p", "holm")
     caption = f"DENSE without its parts: recipient tokens of a run and strict pass. {interval_legend(lines)} {MARKS}"
-    return ReportTable("ablations", "Ablations", caption, header, tuple(lines), fields, tuple(records), 2)
+    return ReportTable(
+        name="ablations",
+        title="Ablations",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+    )
 
 
 def _ablation(recipient: str, row: MethodRow, gap: Difference | None) -> tuple[TableCell, ...]:
@@ -206,7 +215,17 @@ def round_table(report: Report) -> ReportTable:
         "pairs",
     )
     caption = f"Strict pass of each later round by itself, ranked within it. {interval_legend(lines)} {MARKS} {DAGGER}"
-    return ReportTable("rounds", "Later rounds", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True)
+    return ReportTable(
+        name="rounds",
+        title="Later rounds",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
+    )
 
 
 def sensitivity_table(report: Report) -> ReportTable:
@@ -246,7 +265,15 @@ def sensitivity_table(report: Report) -> ReportTable:
         f"by how much DENSE is higher. {interval_legend(lines)} {DAGGER}"
     )
     return ReportTable(
-        "sensitivity", "Sensitivity", caption, header, tuple(lines), fields, tuple(records), 2, is_long=True
+        name="sensitivity",
+        title="Sensitivity",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
     )
 
 
