@@ -166,6 +166,13 @@ def test_packages_and_modules_stay_small() -> None:
     assert {str(folder.relative_to(PACKAGE)): count for folder, count in counts.items() if count > 15} == {}
 
 
+def test_evidence_is_built_in_one_place() -> None:
+    """Whoever needs what a trace shows is handed the `TraceAssessment` of its analysis: built again, it costs as much
+    as the analysis, and may differ from it."""
+    places = [path for path in PACKAGE.rglob("*.py") if re.search(r"\bTraceEvidence\(", path.read_text())]
+    assert [str(path.relative_to(PACKAGE)) for path in places] == ["detectors/assessment.py"]
+
+
 def test_what_is_imported_is_a_dependency() -> None:
     """Only what pyproject.toml names is there after an installation. What another package brings today it may not bring
     tomorrow: typer came with click once."""

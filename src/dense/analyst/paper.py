@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
+from dense.analyst import Analysis
 from dense.analyst.answers import BadAnswer
 from dense.analyst.asker import Asker, task_group, together
 from dense.analyst.assembly import Assembly, Retention, by_height, with_children
@@ -30,7 +31,7 @@ from dense.analyst.questions.paper import (
 )
 from dense.analyst.validate import require, valid_groups, valid_verdict
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
-from dense.evidence.actions import EffectsCache, EffectsOf
+from dense.evidence.actions import EffectsCache
 from dense.trajectory import Task, Trajectory
 from dense.tree import Facets, Issue, Leaf, Node, Shortcut, Subtask, first_action, last_action, leaves
 
@@ -46,24 +47,23 @@ class PaperAnalyst:
 
     name = "paper"
 
-    def __init__(self, asker: Asker, effects: EffectsOf | None = None) -> None:
+    def __init__(self, asker: Asker) -> None:
         self.asker = asker
-        self._effects = effects or EffectsCache()
 
-    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:
+    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> Analysis:
         """See `dense.analyst.Analyst`."""
         queue = [Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)]
         builder = _Builder(self.asker, trajectory.task, len(queue))
         top = await builder.label_rest(await builder.build(queue))
         source = Subtask(id=f"n{len(queue)}", level=0, title=task_title(trajectory.task), summary="", children=top)
         if not with_verdicts:
-            return TreeDraft(drafted(source), self.asker.record())
-        assembly = Assembly(Retention(leaves(source), self._effects))
+            return Analysis(TreeDraft(drafted(source), self.asker.record()))
+        assembly = Assembly(Retention(leaves(source), EffectsCache()))
         done: dict[str, Subtask] = {}
         for parents in by_height(source):
             ready = [with_children(parent, done) for parent in parents]
             done |= {node.id: node for node in await self._settle(ready, trajectory.task, assembly)}
-        return TreeDraft(drafted(source, done[source.id], assembly.issues), self.asker.record())
+        return Analysis(TreeDraft(drafted(source, done[source.id], assembly.issues), self.asker.record()))
 
     async def _settle(self, parents: list[Subtask], task: Task | None, assembly: Assembly) -> list[Subtask]:
         """Compression, then reconciliation, a call each and a corrective one if needed."""

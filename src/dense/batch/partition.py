@@ -15,24 +15,20 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.analyst.rules import RulesAnalyst
 from dense.batch.inputs import RawTrace, open_item
 from dense.batch.observed import failures_of
-from dense.batch.rows import BatchRow, FailureCell, IssueCell
+from dense.batch.rows import BatchRow, IssueCell
 from dense.batch.sources import WorkItem
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.deliver.injected_feedback import own_task
-from dense.detectors.assessment import TraceAssessment
 from dense.errors import CallFailed, DenseError, ModelError, UnansweredCalls, describe_exception
-from dense.evidence.actions import EffectsCache
-from dense.evidence.trace import TraceEvidence
 from dense.lessons.lesson import task_hash
 from dense.lessons.project import project_of
 from dense.methods.catalogue import method
 from dense.model import OpenModel, open_model
 from dense.redact import redact_text
 from dense.service.analysts import AnalystChoice, model_settings
-from dense.service.drafting import clean, first_error
+from dense.service.drafting import first_error
 from dense.service.feedback import FailedRun, FeedbackRun, describe_failure, make_feedback
 from dense.service.files import RECONCILED
 from dense.text.clip import clip_end
@@ -222,19 +218,12 @@ class _Run:
     async def _make(
         self, trace: RawTrace, trajectory: Trajectory, number: int, digest: str, model: OpenModel | None
     ) -> None:
-        failures: list[FailureCell] = []
-        effects = EffectsCache()
-        if model is None:
-            rules = RulesAnalyst(effects, lambda assessment: failures.extend(failures_of(assessment)))
-            choice = AnalystChoice(analyst=rules)
-        else:
-            cleaned, _ = clean(trajectory, redacted=self._spec.redacted)
-            failures += failures_of(TraceAssessment(TraceEvidence(cleaned, effects)))
-            choice = AnalystChoice(
-                model, settings=model_settings(self._spec.model, base_url=self._spec.base_url or None)
-            )
+        choice = AnalystChoice()
+        if model is not None:
+            settings = model_settings(self._spec.model, base_url=self._spec.base_url or None)
+            choice = AnalystChoice(model, settings=settings)
         chosen = method("dense")
-        run = await make_feedback(chosen, trajectory, choice, options=self._spec.options, effects=effects)
+        run = await make_feedback(chosen, trajectory, choice, options=self._spec.options)
         problem = ""
         if isinstance(run, FailedRun):
             if isinstance(run.error, ModelError) and not isinstance(run.error, CallFailed):
@@ -243,7 +232,7 @@ class _Run:
                 self._retry.add(digest)
             problem = describe_failure(run.error, chosen)
         self._result.usd += run.record.totals.usd or 0.0
-        row = _row(trace, trajectory, run, failures, self._spec, error=clip_end(redact_text(problem)[0], MAX_ERROR))
+        row = _row(trace, trajectory, run, self._spec, error=clip_end(redact_text(problem)[0], MAX_ERROR))
         self._result.rows.append(row(self._key(trace, number), self._hash, digest, number))
 
 
@@ -251,13 +240,14 @@ def _row(
     trace: RawTrace,
     trajectory: Trajectory,
     run: FeedbackRun | FailedRun,
-    failures: list[FailureCell],
     spec: BatchSpec,
     *,
     error: str,
 ) -> Callable[[str, str, str, int], BatchRow]:
     """The row of a trajectory, without its keys."""
     tree = run.files.get(RECONCILED) if isinstance(run, FeedbackRun) else None
+    assessment = run.assessment if isinstance(run, FeedbackRun) else None
+    failures = failures_of(assessment) if assessment is not None else []
     issues, met = (
         (tree.issues, [one.met for one in tree.requirements]) if isinstance(tree, ReconciledTree) else ((), [])
     )

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dense.detectors.assessment import TraceAssessment
 from dense.errors import DenseError
 from dense.methods import method as named_method
 from dense.readers import read
@@ -45,6 +46,8 @@ class LoadedRun(Struct, frozen=True):
     """The message that this attempt itself was given, in an experiment."""
     notes: tuple[str, ...] = ()
     """What a reader of the page must know: a trace that is no longer there."""
+    assessment: TraceAssessment | None = None
+    """What the trajectory shows by itself, of a run whose analysis was just made."""
 
 
 def load_runs(
@@ -79,10 +82,14 @@ async def _made(trajectory: Trajectory, name: str, options: FeedbackOptions) -> 
     chosen = named_method(name)
     outcome = trial_outcome(trajectory) if chosen.sees == "outcome" else None
     run = (await make_feedback(chosen, trajectory, AnalystChoice(), outcome=outcome, options=options)).require()
-    cleaned, _ = clean(trajectory, redacted=options.redacted)
     tree = cast("ReconciledTree | None", run.files.get(RECONCILED))
     return LoadedRun(
-        trajectory=cleaned, record=run.record, report=run.feedback.report, message=run.feedback.message, tree=tree
+        trajectory=cast("Trajectory", run.trajectory),
+        record=run.record,
+        report=run.feedback.report,
+        message=run.feedback.message,
+        tree=tree,
+        assessment=run.assessment,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,9 @@ ATTACKS = {
         same=$(cat /proc/sys/kernel/core_pattern)
         try sh -c 'echo "$1" >/proc/sys/kernel/core_pattern' sh "$same" """,
     "under what is blanked": 'umount "$BLANK"; umount -l "$BLANK"; cat "$BLANK"/*',
+    "beside what is blanked": """
+        mkdir /b /l; mount --bind "$BLANK/.." /b; mount -t tmpfs none /l; mkdir /l/upper /l/work
+        mount -t overlay none -o "lowerdir=$BLANK/..,upperdir=/l/upper,workdir=/l/work" /b; cat /b/private/*""",
     "the old root": "try ls /.old",
     "out of a chroot": """
         python 'os.chroot("/usr"); os.chdir("../.."); os.chroot("."); print(open(os.environ["HIDDEN"]).read())'""",
@@ -53,11 +57,46 @@ ATTACKS = {
             'exit(libc.open_by_handle_at(-100, handle, 0) < 0)' """,
     "other file systems": """
         mkdir /s; for type in sysfs debugfs tracefs cgroup2; do try mount -t $type none /s; done""",
+    "control groups": "mkdir /c; try unshare --cgroup --mount mount -t cgroup2 none /c",
+    "devices by a network more": """
+        unshare --net --mount sh -c 'mount -t sysfs none /s; mount -o remount,rw /s; find /s /sys -type f -writable' |
+            try grep .""",
     "ports of the host": "try reach $PORT",
     "abstract sockets": """try python 'socket.socket(socket.AF_UNIX).connect("\\0" + os.environ["ABSTRACT"])'""",
     "ways out of the network": "ip -o link | try grep -v ' lo:'; ip route | try grep .",
     "the clock of the host": 'try date --set "$(date)"',
 }
+PROGRAM = """
+import os, time
+
+shell = os.path.realpath("/bin/sh")
+os.rename(shell, f"{shell}.kept")
+with open(shell, "w") as file:
+    file.write("#!/proc/self/exe --\\n")  # the program that enters the sandbox starts itself, again and again
+os.chmod(shell, 0o755)
+program = None
+while program is None:
+    for name in os.listdir("/proc"):
+        try:
+            file = os.open(f"/proc/{name}/exe", os.O_PATH)
+        except OSError:
+            continue
+        if os.readlink(f"/proc/self/fd/{file}").endswith("nsenter"):
+            program = file
+        else:
+            os.close(file)
+os.rename(f"{shell}.kept", shell)
+answer = "Text file busy"
+while answer == "Text file busy":  # until it no longer runs
+    time.sleep(0.001)
+    try:
+        os.open(f"/proc/self/fd/{program}", os.O_WRONLY)
+        answer = "REACHED"
+    except OSError as error:
+        answer = error.strerror
+print(answer, flush=True)
+"""
+"""Opens the program of the host by which commands enter a sandbox, in order to write to it."""
 OWN_LOOPBACK = """
 python 'server = socket.create_server(("127.0.0.1", 80)); server.accept(); server.accept()' >/dev/null 2>&1 &
 for _ in $(seq 100); do reach 80 && try reach 80 && break; sleep 0.1; done
@@ -103,3 +142,21 @@ def test_no_attack_reaches_what_is_hidden(
         abstract.bind(f"\0{env['ABSTRACT']}")
         abstract.listen()
         asyncio.run(main())
+
+
+def test_programs_of_the_host_cannot_be_written(is_rootless: bool, states: Path) -> None:
+    """Root inside is root of the host where files are concerned: only a mount can keep it from what it gets hold of."""
+
+    async def main() -> str:
+        sandbox = await Sandbox.start(SandboxSettings(is_rootless=is_rootless, parent=states))
+        try:
+            await sandbox.run(["bash", "-c", 'setsid python3 -c "$1" >/answer 2>&1 &', "bash", PROGRAM])
+            deadline, answer = time.monotonic() + 30, ""
+            while not answer and time.monotonic() < deadline:
+                await asyncio.sleep(0.2)
+                answer = (await sandbox.run(["cat", "/answer"])).out
+            return answer
+        finally:
+            await sandbox.stop()
+
+    assert asyncio.run(main()) == "Read-only file system\n"

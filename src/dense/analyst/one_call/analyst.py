@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from dense.analyst import Analysis
 from dense.analyst.asker import Asker, together
 from dense.analyst.one_call.answer import AnswerReader, IssuePiece, NodePiece, Pieces, as_list, as_object, as_text
 from dense.analyst.one_call.corrections import corrected
@@ -19,7 +20,7 @@ from dense.analyst.one_call.reply import read_object
 from dense.analyst.one_call.to_draft import tree_draft
 from dense.analyst.one_call.windows import split_windows
 from dense.analyst.questions import Correction
-from dense.draft import Asked, TreeDraft
+from dense.draft import Asked
 from dense.errors import AnalystFailed, CallFailed
 from dense.trajectory import Task, Trajectory
 from dense.transcript import TranscriptAction, transcript_actions
@@ -43,7 +44,7 @@ class OneCallAnalyst:
         self._asker = asker
         self._look_tokens = look_tokens
 
-    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:
+    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> Analysis:
         """See `dense.analyst.Analyst`. The verdicts come with the look, whether they are wanted or not."""
         del with_verdicts
         actions = transcript_actions(trajectory.steps)
@@ -54,7 +55,7 @@ class OneCallAnalyst:
             pieces = await self._ask(question, 1, actions[-1].last, texts, _whole_pieces)
         else:
             pieces = await self._in_windows(trajectory.task, windows, texts)
-        return tree_draft(pieces, self._asker.record())
+        return Analysis(tree_draft(pieces, self._asker.record()))
 
     async def _in_windows(
         self, task: Task | None, windows: Sequence[Sequence[TranscriptAction]], texts: _Texts

@@ -37,6 +37,7 @@ _INIT = Path(__file__).with_name("init.sh").read_text(encoding="utf-8")
 _SECONDS_TO_START = 30
 _SECONDS_TO_END = 2
 _SECONDS_TO_MOVE = 600
+_LOCK = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
 _AS_USER = """
 cd -- "$1" 2>/dev/null || cd -- "$2" || exit 126
 user=${3%%:*} group=${3#*:}; [ "$group" != "$3" ] || group=
@@ -114,6 +115,7 @@ class Sandbox:
                 ready = await _ready(holder, state.folder)
                 if not settings.rootless:
                     _map_users(ready[0])
+                await _limit(holder, settings, ready[0])
             except BaseException:
                 await _end(holder)
                 raise
@@ -187,10 +189,7 @@ class Sandbox:
     def _enter(self, *, is_build: bool = False) -> list[str]:
         if self._holder.returncode is not None:
             raise DenseError("the sandbox has ended; something on this machine has killed it")
-        nsenter = [_tool("nsenter"), "--preserve-credentials", "--user", "--target"]
-        # Whoever is not root enters one user namespace after the other.
-        command = [*nsenter, str(self._holder.pid), "--"] if self.settings.rootless else []
-        command += [*nsenter, self._pid, "--mount", "--pid", "--uts", "--ipc"]
+        command = [*_through(self._holder, self.settings), self._pid, "--mount", "--pid", "--uts", "--ipc"]
         if not self.settings.has_network and not is_build:
             command.append("--net")
         return [*command, "--"]
@@ -273,11 +272,38 @@ def _tool(name: str) -> str:
     return found
 
 
+def _through(holder: asyncio.subprocess.Process, settings: SandboxSettings) -> list[str]:
+    """`nsenter` into a sandbox's user namespace, whose process id is to follow: by way of its holder's mounts, in which
+    `nsenter` is read-only. For a moment it is a process inside, and through `/proc/PID/exe` root inside would otherwise
+    write to this machine's program. Whoever is not root also enters one user namespace after the other."""
+    nsenter = [_tool("nsenter"), "--preserve-credentials", "--target"]
+    user = ["--user"] if settings.rootless else []
+    return [
+        *nsenter,
+        str(holder.pid),
+        "--mount",
+        *user,
+        "--",
+        nsenter[0],
+        "--preserve-credentials",
+        "--user",
+        "--target",
+    ]
+
+
 def _map_users(pid: str) -> None:
     """Gives the sandbox's user namespace all users that we have: each is itself inside."""
     for name in ("uid_map", "gid_map"):
         ours = [line.split() for line in Path("/proc/self", name).read_text().splitlines()]
         Path("/proc", pid, name).write_text("".join(f"{first} {first} {count}\n" for first, _, count in ours))
+
+
+async def _limit(holder: asyncio.subprocess.Process, settings: SandboxSettings, pid: str) -> None:
+    """Forbids control group namespaces inside: with one, root could mount this machine's groups and change them."""
+    forbid = "file=/proc/sys/user/max_cgroup_namespaces; [ ! -e $file ] || echo 0 >$file"
+    done, _ = await run([*_through(holder, settings), pid, "--", "/bin/sh", "-c", forbid], {"PATH": PATH})
+    if done.code:
+        raise SandboxNotStarted("limits", done.err.strip())
 
 
 async def _held(settings: SandboxSettings, folder: Path) -> asyncio.subprocess.Process:
@@ -290,6 +316,7 @@ async def _held(settings: SandboxSettings, folder: Path) -> asyncio.subprocess.P
     if not settings.has_network:
         command.append("--net")
     mode, network = "rootless" if settings.rootless else "root", "host" if settings.has_network else "none"
+    command += ["/bin/sh", "-c", _LOCK, _tool("nsenter"), _tool("unshare"), "--mount"]
     view = mount_words(hidden=(*settings.hidden, folder.parent), shown=settings.shown)
     with (folder / "init.log").open("wb") as log:
         return await asyncio.create_subprocess_exec(

@@ -107,10 +107,10 @@ async def _advice(error: SandboxNotStarted, settings: SandboxSettings) -> str:
             + _OTHERWISE
             + "."
         )
-    if error.stage == "proc":
+    if error.stage in {"proc", "limits"}:
         return (
-            "A new /proc is forbidden, as it is inside most containers. Run dense outside of the container, start the "
-            f"container with --privileged, {_OTHERWISE}."
+            "Mounting or writing /proc is forbidden, as it is inside most containers. Run dense outside of the "
+            f"container, start the container with --privileged, {_OTHERWISE}."
         )
     if error.stage == "network":
         return f"The sandbox's loopback cannot be set up: install iproute2, {_OTHERWISE}."
