@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from made_attempt import Action, analysed, attempt
+from made_attempt import Action, attempt
 
 from dense.analyst.rules import RulesAnalyst
-from dense.narrate.facets import reported_elsewhere
 from dense.service import distill_sync
 from dense.tree import NONE, Shortcut, Subtask, nodes
 
@@ -51,14 +50,6 @@ def test_an_issue_with_several_tries_describes_what_they_lacked() -> None:
     found = re.search(r"^open-issue_0: .*", report(CHART, LOOK, *TRIES, GIVEN_UP), re.MULTILINE)
     assert found is not None
     assert "Tried without success: `gnuplot` is not installed (a2); `convert` is not installed (a3)" in found[0]
-
-
-def test_what_an_issue_describes_is_no_open_issue_of_the_part_too() -> None:
-    fails = ("pytest -q t.py", "FAILED t.py::test_a - assert 1\n1 failed, 3 passed in 0.1s", 1)
-    analysis = analysed("Mend `a.py`: `pytest -q t.py` must pass.", ("sed -i s/a/b/ a.py", ""), fails, "Done.")
-    assert reported_elsewhere(analysis, 1, 3).issues == {2}
-    (part,) = parts("Mend `a.py`: `pytest -q t.py` must pass.", ("sed -i s/a/b/ a.py", ""), fails, "Done.")
-    assert part.facets.open_issues == NONE
 
 
 def test_an_only_part_does_not_repeat_what_the_root_says() -> None:

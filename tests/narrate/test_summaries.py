@@ -57,25 +57,22 @@ def test_the_way_that_worked_and_what_showed_it() -> None:
     assert answer.key_mechanisms == "`360` → `3600` in `dur.py`"
     assert answer.artifacts == "`dur.py`"
     assert answer.dead_ends == "none"
-    assert answer.open_issues == "none"
 
 
 def test_a_check_that_passed_before_the_last_change_says_so() -> None:
     answer = digest_of(shell("pytest -q", PASSED), shell("sed -i 's/a/b/' dur.py"))
     assert "all 4 tests pass, before the last change." in answer.summary
-    assert answer.open_issues == "unverified: `dur.py` after the last change"
 
 
 def test_a_failed_check_that_nothing_fixed_is_left() -> None:
     answer = digest_of(shell("sed -i 's/a/b/' dur.py"), shell("pytest -q", FAILED, 1))
     assert answer.summary.endswith("Still failing: `pytest -q`: 1 of 4 tests fail: `test_a`.")
-    assert answer.open_issues == "`pytest -q`: 1 of 4 tests fail: `test_a`"
 
 
 def test_of_two_checks_in_one_action_the_other_one_does_not_take_back_both() -> None:
     both = shell("python3 -m unittest; python3 check_speed.py", "Ran 4 tests in 0.1s\n\nOK\n5.9 s: TOO SLOW\n", 1)
     answer = digest_of(both, shell("sed -i 's/a/b/' p.py"), shell("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK\n"))
-    assert "check_speed.py" in answer.open_issues
+    assert "check_speed.py" in answer.summary
 
 
 def test_what_is_missing_is_a_dead_end() -> None:
@@ -191,9 +188,8 @@ def test_a_hand_over_is_described_by_what_it_says_is_missing() -> None:
     )
 
 
-def test_a_tool_that_is_not_there_is_no_open_issue() -> None:
+def test_a_tool_that_is_not_there_is_a_dead_end() -> None:
     answer = digest_of(shell("gnuplot x", "bash: gnuplot: command not found", 127))
-    assert answer.open_issues == "none"
     assert answer.dead_ends == "`gnuplot`: command not found"
 
 
@@ -245,7 +241,7 @@ def test_the_csv_example() -> None:
 
 
 def test_the_example_that_only_looks_successful() -> None:
-    assert "TOO SLOW" in of_example("looks-successful/rollout.jsonl").open_issues
+    assert "TOO SLOW" in of_example("looks-successful/rollout.jsonl").summary
 
 
 def test_the_password_example_shows_the_candidate() -> None:
@@ -255,7 +251,6 @@ def test_the_password_example_shows_the_candidate() -> None:
 def test_the_example_that_succeeded() -> None:
     answer = of_example("clean-success/session.jsonl")
     assert "`python3 -m unittest -v`: all 5 tests pass." in answer.summary
-    assert answer.open_issues == "none"
 
 
 TEXTS = st.text(st.sampled_from("ab /'\"`$()<>|&;\n\\{}:=1. \x1b"), max_size=60)
@@ -307,7 +302,7 @@ def test_scratch_files_are_no_artifacts() -> None:
     assert answer.artifacts == "`x.py`"
     steps = (shell("echo 'import x' > repro.py"), shell("ls", "repro.py"), shell("rm repro.py"))
     first = flat(narrator(steps).digests([(1, 1)])[0])
-    assert (first.artifacts, first.open_issues) == ("none", "none")
+    assert first.artifacts == "none"
 
 
 def test_headings_of_runners_are_no_values() -> None:

@@ -48,7 +48,7 @@ class DensePlugin:
         if self._method.sees == "outcome":
             raise DenseError(f"--plugin-kwarg method={method}: it wants the grade, which this plugin does not read")
         self._model_name, self._settings = model, model_settings(model)
-        self._options = FeedbackOptions(profile, budget)
+        self._options = FeedbackOptions(profile=profile, budget=budget)
         self._stack = AsyncExitStack()
         self._choice = AnalystChoice()
         self._done = self._failed = 0
@@ -71,8 +71,8 @@ class DensePlugin:
         trial = Path(event.config.trials_dir) / event.config.trial_name
         folder = trial / self._out
         try:
-            made = await make_feedback(self._method, _trajectory(trial), self._choice, options=self._options)
-            write_run(folder, made.require())
+            run = await make_feedback(self._method, _trajectory(trial), self._choice, options=self._options)
+            write_run(folder, run.require())
         except (DenseError, OSError) as error:
             self._failed += 1
             logger.warning("dense: %s: no feedback: %s", trial.name, error)
@@ -83,7 +83,7 @@ class DensePlugin:
 
 
 def _trajectory(trial: Path) -> Trajectory:
-    found = next(iter(read(trial)), None)
-    if found is None:
+    trajectory = next(iter(read(trial)), None)
+    if trajectory is None:
         raise DenseError("the trial left no trace")
-    return found
+    return trajectory

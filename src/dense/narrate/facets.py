@@ -1,13 +1,11 @@
 """What a rerun needs of a stretch, item by item: what exists, which values held, what made the difference, what had to
-come first, what led nowhere, what is open."""
+come first, what led nowhere."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
-
-from msgspec import Struct
 
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
 from dense.evidence.links.origins import has_word
@@ -39,38 +37,21 @@ HEADINGS = frozenset("rootdir platform cachedir plugins configfile inifile dtype
 """Names under which runners and printed tables say something of themselves."""
 
 
-class ReportedElsewhere(Struct, frozen=True):
-    """What other parts of the report say of a stretch, by the numbers of its actions: everything is said once."""
-
-    attempts: frozenset[int] = frozenset()
-    """Failures that a shortcut describes."""
-    issues: frozenset[int] = frozenset()
-    """The evidence of open issues."""
-    baselines: frozenset[int] = frozenset()
-    """Failures that show what the task is: no dead ends."""
-    is_unverified: bool = False
-    """Whether an open issue says that nothing checked the last change."""
+type Explained = Callable[[int, int], frozenset[int]]
+"""The failures within a stretch, by its first and last action, that are no dead ends of their own."""
 
 
-type ReportsElsewhere = Callable[[int, int], ReportedElsewhere]
-"""What other parts say of a stretch, by its first and last action."""
-
-
-def reported_elsewhere(assessment: TraceAssessment, first: int, last: int) -> ReportedElsewhere:
-    """An attempt that covers two actions of a stretch is a shortcut in it; an issue is raised at its last evidence."""
+def explained_failures(assessment: TraceAssessment, first: int, last: int) -> frozenset[int]:
+    """Failures that a shortcut describes, and those that only show what the task is. An attempt that covers two actions
+    of a stretch is a shortcut in it."""
     attempts = [one for one in assessment.attempts_in(first, last) if min(one.last, last) > max(one.first, first)]
-    issues = [one for one in assessment.findings_in(first, last) if one.is_open]
-    return ReportedElsewhere(
-        frozenset([action for one in attempts for action in one.failed]),
-        frozenset([action for one in issues for action in one.evidence]),
-        frozenset(filter(assessment.evidence.is_baseline, range(first, last + 1))),
-        any(one.code == "unverified_change" for one in issues),
-    )
+    described = [action for attempt in attempts for action in attempt.failed]
+    return frozenset([*described, *filter(assessment.evidence.is_baseline, range(first, last + 1))])
 
 
-def describe_facets(stretch: NarratedStretch, elsewhere: ReportedElsewhere, quoted: frozenset[int]) -> Facets:
+def describe_facets(stretch: NarratedStretch, explained: frozenset[int], quoted: frozenset[int]) -> Facets:
     """The facets of a stretch. `quoted`: actions whose output the summary above quotes already."""
-    facets = _FacetItems(stretch, elsewhere)
+    facets = _FacetItems(stretch, explained)
     return Facets(
         artifacts=_joined(facets.artifacts(quoted)),
         final_state=_joined(facets.final_state()),
@@ -78,7 +59,6 @@ def describe_facets(stretch: NarratedStretch, elsewhere: ReportedElsewhere, quot
         key_mechanisms=_joined(facets.key_mechanisms()),
         critical_order=_joined(facets.critical_order()),
         dead_ends=_joined(facets.dead_ends()),
-        open_issues=_joined(facets.open_issues()),
     )
 
 
@@ -92,9 +72,9 @@ def _joined(items: Sequence[str]) -> str:
 class _FacetItems:
     """The facets of a stretch, each as its items."""
 
-    def __init__(self, stretch: NarratedStretch, elsewhere: ReportedElsewhere) -> None:
+    def __init__(self, stretch: NarratedStretch, explained: frozenset[int]) -> None:
         self.stretch = stretch
-        self.elsewhere = elsewhere
+        self.explained = explained
 
     def artifacts(self, quoted: frozenset[int]) -> list[str]:
         """The files that are there, with short contents that an action showed after they were written."""
@@ -213,14 +193,14 @@ class _FacetItems:
         for action in self.stretch.failed[-MAX_FAILURES:]:
             failures = action.facts.result.failures
             is_missing = any(failure.family.is_missing_dependency for failure in failures)
-            is_known = action.action in self.elsewhere.baselines or action.phase == "talk"
+            is_known = action.action in self.explained or action.phase == "talk"
             is_look = action.only_looks and not action.facts.effects.network
             if not failures or is_known or (not is_missing and (action.is_check or is_look)):
                 continue
             recovery = self.stretch.recovery(action)
             is_corrected = recovery is not None and recovery.action <= action.action + 2
             is_mistake = main_failure(failures).family.is_call_mistake
-            if not (is_mistake and is_corrected) and action.action not in self.elsewhere.attempts:
+            if not (is_mistake and is_corrected):
                 items.append(f"{self.stretch.failure_text(action)}{self._instead(action)}")
         if self.stretch.changes:
             return items
@@ -232,29 +212,6 @@ class _FacetItems:
         later = self.stretch.after(action)[:MAX_BETWEEN] if action.could_not_run else ()
         ran = next((one for one in later if one.facts.effects.tests and not one.could_not_run), None)
         return f" ({short_command(ran.facts.effects.tests[-1], 60)} runs)" if ran is not None else ""
-
-    def open_issues(self) -> list[str]:
-        """What is left and no issue or shortcut describes. About a tool that is not installed nothing is open."""
-        covered = self.elsewhere.issues | self.elsewhere.attempts
-        items: list[str] = []
-        for action in self.stretch.left[-3:]:
-            is_missing = any(failure.family.is_missing_dependency for failure in action.facts.result.failures)
-            if not is_missing and action.action not in covered:
-                items.append(self.stretch.failure_text(action))
-        if (names := self._unverified()) and not self.elsewhere.is_unverified:
-            items.append(f"unverified: {paths_text(names)} after the last change")
-        return items
-
-    def _unverified(self) -> list[str]:
-        """What the last change made, if nothing ran or looked at anything afterwards."""
-        last = self.stretch.changes[-1] if self.stretch.changes else None
-        if last is None or last.is_check or last.facts.effects.scripts:
-            return []
-        if any(action.phase in ("verify", "run") or action.is_check for action in self.stretch.after(last)):
-            return []
-        return [
-            path for path in last.facts.effects.writes if path in self.stretch.kept_files and "." in base_name(path)
-        ]
 
 
 def _is_named(name: str) -> bool:

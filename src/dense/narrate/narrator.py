@@ -11,7 +11,7 @@ from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.attempts import Attempt
 from dense.evidence.links.origins import Origins
 from dense.narrate.actions import NarratedAction
-from dense.narrate.facets import ReportedElsewhere, ReportsElsewhere, describe_facets
+from dense.narrate.facets import Explained, describe_facets
 from dense.narrate.stretch import NarratedStretch
 from dense.narrate.summaries import Remains, StretchSummary
 from dense.narrate.titles import attempt_title, distinct_titles, title
@@ -33,8 +33,8 @@ class NarratedDigest(Struct, frozen=True):
 class Narrator:
     """Describes actions and stretches of one trace. Actions are given by their numbers; each is described once.
 
-    `remains`: whether a changed file is there at the end. `submission`: what is submitted, as sentences. `elsewhere`:
-    what other parts of the report say."""
+    `remains`: whether a changed file is there at the end. `submission`: what is submitted, as sentences. `explained`:
+    failures that are no dead ends."""
 
     def __init__(
         self,
@@ -43,14 +43,14 @@ class Narrator:
         origins: Origins | None = None,
         remains: Remains | None = None,
         submission: str = "",
-        elsewhere: ReportsElsewhere = lambda _first, _last: ReportedElsewhere(),
+        explained: Explained = lambda _first, _last: frozenset(),
     ) -> None:
         self._links = links
         self._steps = steps
         self._origins = origins or Origins(steps, None)
         self._remains = remains
         self._submission = submission
-        self._elsewhere = elsewhere
+        self._explained = explained
         self._summaries: dict[Span, StretchSummary] = {}
 
     @cached_property
@@ -70,7 +70,7 @@ class Narrator:
             [title(one.actions, one.products) for one in stretches], [one.actions for one in stretches]
         )
         facets = [
-            describe_facets(one.stretch, self._elsewhere(*span), frozenset({one.proof.look}))
+            describe_facets(one.stretch, self._explained(*span), frozenset({one.proof.look}))
             for one, span in zip(summaries, spans, strict=True)
         ]
         return [NarratedDigest(*one) for one in zip(titles, [one.text() for one in summaries], facets, strict=True)]
