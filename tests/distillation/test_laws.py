@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from liars import Liar
 from made_trajectory import trajectory
 
+from dense.actions.step_effects import effects
 from dense.analyst.assembly import state_of
 from dense.deliver.paper_report import paper_report
 from dense.deliver.report import tree_report
-from dense.evidence.actions import effects
 from dense.options import DEFAULT_LOOK_TOKENS, FeedbackOptions, Profile
 from dense.service import Distillation, distill
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from dense.cli.option_fields import with_fields
 from dense.cli.read_options import UNRECOGNISED, ReadOptions
-from dense.cli.text import PipedConsole, printable
+from dense.cli.text import SafeConsole, printable
 from dense.convert import Form, losses
 from dense.convert import convert as converted
 from dense.errors import WrongUsage
@@ -47,7 +47,7 @@ def convert(
     from dense.cli.distill_run import TraceInputs
 
     traces = TraceInputs(paths=paths, source=source)
-    notes = PipedConsole(stderr=True, highlight=False, soft_wrap=True)
+    notes = SafeConsole(stderr=True, highlight=False, soft_wrap=True)
     is_empty = True
     for name, written in _written(traces, to, out):
         is_empty = False

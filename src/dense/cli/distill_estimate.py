@@ -9,10 +9,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import typer
-from rich.console import Console
 
 from dense.cli.distill_run import TraceInputs, failure_line
-from dense.cli.text import printable, shortened
+from dense.cli.text import SafeConsole, printable, shortened
 from dense.errors import DenseError, MissingInput
 from dense.methods import method
 from dense.model import prices_of, resolve
@@ -27,7 +26,7 @@ CONFIRM_ABOVE_USD = 1.0
 
 def print_estimate(traces: TraceInputs, options: FeedbackOptions) -> None:
     """Print what a run would cost. Trajectories that cannot be estimated become problems of `traces`."""
-    out = Console(highlight=False, soft_wrap=True)
+    out = SafeConsole(highlight=False, soft_wrap=True)
     if options.model is None:
         who = "the built-in rules answer" if options.answers is None else f"{options.answers} answers"
         count = _trajectories(sum(1 for _ in traces))
@@ -39,7 +38,7 @@ def print_estimate(traces: TraceInputs, options: FeedbackOptions) -> None:
 
 def confirm_cost(traces: Iterable[Trajectory], options: FeedbackOptions) -> None:
     """Print the estimate to the error stream; if it is above the limit or unknown, ask whether to go on."""
-    out = Console(highlight=False, stderr=True, soft_wrap=True)
+    out = SafeConsole(highlight=False, stderr=True, soft_wrap=True)
     total, failures, is_known = _estimate_all(traces, options, out, is_each_shown=False)
     if failures:  # the run itself reports each of them
         out.print(
@@ -52,7 +51,7 @@ def confirm_cost(traces: Iterable[Trajectory], options: FeedbackOptions) -> None
 
 
 def _estimate_all(
-    traces: Iterable[Trajectory], options: FeedbackOptions, out: Console, *, is_each_shown: bool
+    traces: Iterable[Trajectory], options: FeedbackOptions, out: SafeConsole, *, is_each_shown: bool
 ) -> tuple[CostEstimate, list[str], bool]:
     """The sum over all trajectories, the failures, and whether these cost nothing."""
     prices = prices_of(resolve(options.model or "", base_url=options.base_url, environment=os.environ))

@@ -74,11 +74,11 @@ def make_server() -> MCPServer:
     def distill(path: str, task: str = "", *, options: FeedbackOptions) -> str:  # pyright: ignore[reportUnusedFunction]
         """Distill one trace into feedback for the next attempt. `path` is a file or folder with one trace."""
         with explained():
-            found = list(read(path, task=task or None))
-            if len(found) != 1:
-                raise DenseError(f"{path} holds {len(found)} trajectories: name the file of one")
+            trajectories = list(read(path, task=task or None))
+            if len(trajectories) != 1:
+                raise DenseError(f"{path} holds {len(trajectories)} trajectories: name the file of one")
             settings = replace(_settings(), options=options)
-            return distill_within_limit(found[0], settings, caller="mcp", is_session=False).feedback.message
+            return distill_within_limit(trajectories[0], settings, caller="mcp", is_session=False).feedback.message
 
     @tool
     def last_feedback(folder: str, agent: str = "", *, options: FeedbackOptions) -> str:  # pyright: ignore[reportUnusedFunction]

@@ -101,11 +101,11 @@ def _beside(path: Path, name: str, value: object) -> object:
 def _project_files(folder: Path) -> list[Path]:
     """The nearest folder with settings, upwards; its `dense.toml` wins over its `pyproject.toml`."""
     start = folder.absolute()
-    for place in (start, *start.parents):
-        found = [path for path in (place / "pyproject.toml", place / NAME) if path.is_file()]
-        found = [path for path in found if path.name == NAME or _table(path)]
-        if found:
-            return found
+    for parent in (start, *start.parents):
+        files = [path for path in (parent / "pyproject.toml", parent / NAME) if path.is_file()]
+        files = [path for path in files if path.name == NAME or _table(path)]
+        if files:
+            return files
     return []
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from dense.actions.blocks import TranscriptAction, transcript_actions
 from dense.analyst import Analysis
 from dense.analyst.asker import Asker, together
 from dense.analyst.one_call.answer import AnswerReader, IssuePiece, NodePiece, Pieces, as_list, as_object, as_text
@@ -24,7 +25,6 @@ from dense.draft import Asked
 from dense.errors import AnalystFailed, CallFailed
 from dense.options import DEFAULT_LOOK_TOKENS
 from dense.trajectory import Task, Trajectory
-from dense.transcript import TranscriptAction, transcript_actions
 
 MAX_CLOSED_WINDOWS = 40
 """So many windows one closing call puts together; more are closed in sections first."""
