@@ -5,11 +5,11 @@ that came later, changes nothing here (`tests/refit/baselines/test_decisions.py`
 
 from __future__ import annotations
 
+from dense.actions.observations.observe import observe
+from dense.actions.step_effects import EffectsCache, commands
 from dense.analyst.answers import Answer, FreeText, LabelNumber, RequiredText
-from dense.evidence.actions import EffectsCache, commands
 from dense.evidence.facts.facts import ActionFacts, collect_facts
 from dense.evidence.links.action_links import ActionLinks
-from dense.evidence.observations import observe
 from dense.narrate.actions import describe_action, describe_output
 from dense.trajectory import Trajectory
 
