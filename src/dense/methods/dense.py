@@ -59,7 +59,7 @@ class NoShortcuts:
         """Build and summarise; the same report as that of DENSE, on a tree that nobody compressed or judged."""
         trees = await _trees(trajectory, context, with_verdicts=False)
         fit = _fit(trees, unreconciled(trees), context)
-        return FeedbackDraft(fit, files={"tree.json": trees.source}, is_tree=True, assessment=trees.assessment)
+        return FeedbackDraft(fit=fit, files={"tree.json": trees.source}, is_tree=True, assessment=trees.assessment)
 
 
 async def _trees(trajectory: Trajectory, context: MethodContext, *, with_verdicts: bool = True) -> Accepted:
@@ -73,7 +73,7 @@ def _fit(trees: Accepted, tree: ReconciledTree, context: MethodContext) -> Fit:
 
 def _draft(fit: Fit, trees: Accepted) -> FeedbackDraft:
     return FeedbackDraft(
-        fit,
+        fit=fit,
         state=state_of(trees.reconciled.root),
         files={"tree.json": trees.source, "reconciled.json": trees.reconciled},
         is_tree=True,
