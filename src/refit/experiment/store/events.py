@@ -274,8 +274,8 @@ class EventStore:
             self._version = SCHEMA_VERSION
         elif self._version not in READ_VERSIONS:
             raise DenseError(
-                f"{self.path}: of version {self._version}, and this program reads {READ_VERSIONS[0]} to {READ_VERSIONS[-1]}: "
-                "use the release of dense that wrote it, or a newer one"
+                f"{self.path}: of version {self._version}, and this program reads {READ_VERSIONS[0]} to "
+                f"{READ_VERSIONS[-1]}: use the release of dense that wrote it, or a newer one"
             )
 
 
