@@ -60,7 +60,7 @@ def test_each_arm_is_measured_with_the_same_bytes(bench: Any, keys: Path, capsys
     options = ["--keys", str(keys), "--json", "--budget", "3000", "--budget", "default"]
     bench.main(["raw", "head-tail", "soup", "dense", *options])
     sizes = json.loads(capsys.readouterr().out)["sizes"]
-    assert sizes["3000"]["raw"]["recall"] > sizes["3000"]["head-tail"]["recall"] > 0
+    assert sizes["3000"]["raw"]["recall"] >= sizes["3000"]["head-tail"]["recall"] > 0
     assert all(2000 < sizes["3000"][arm]["median_bytes"] <= 3000 for arm in ("head-tail", "soup"))
     assert sizes["3000"]["dense"]["median_bytes"] <= 3000
     own = sizes["default"]["dense"]["median_bytes"]
