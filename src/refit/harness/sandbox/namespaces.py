@@ -1,7 +1,7 @@
 """Starts, enters and stops a sandbox: processes of this machine in namespaces of their own, over a root of their own.
 
     setpriv → unshare → init.sh (its first process, which then only waits for us to end)
-    nsenter → sh → the command
+    nsenter (to `unshare`) → nsenter (to the first process) → sh → the command
 
 Nothing passes from one sandbox to another, or between one and this machine, but what is put in and got out here: files
 that are written, processes, shared memory, host name, environment variables; and with `has_network` off, ports. It is
