@@ -214,7 +214,8 @@ class ArmConfig(StrictConfig):
     @property
     def name(self) -> str:
         """The arm's name in cells and tables: `dense@paper`; the method's own if nothing is set."""
-        words = [self.label] if self.label else dict.fromkeys(str(one) for one in (self.profile, self.budget) if one)
+        options = dict.fromkeys(str(option) for option in (self.profile, self.budget) if option)
+        words = [self.label] if self.label else options
         return f"{self.method}{ARM_SIGN}{'-'.join(words)}" if words else self.method
 
 
@@ -375,7 +376,7 @@ def _refuse_old_path(path: str) -> str:
 
 
 def _arms_of(methods: Iterable[str | ArmConfig]) -> list[ArmConfig]:
-    return [one if isinstance(one, ArmConfig) else ArmConfig(method=one) for one in methods]
+    return [arm if isinstance(arm, ArmConfig) else ArmConfig(method=arm) for arm in methods]
 
 
 def _unique(names: tuple[str, ...] | list[str], what: str) -> None:
@@ -412,7 +413,7 @@ def _describe_problems(error: ValidationError) -> str:
     """Every problem with its place, on one line each."""
     lines: list[str] = []
     for problem in error.errors(include_url=False):
-        place = ".".join(str(part) for part in problem["loc"]) or "the experiment"
+        key = ".".join(str(part) for part in problem["loc"]) or "the experiment"
         match problem["type"]:
             case "extra_forbidden":
                 words = "is no key that an experiment has"
@@ -422,7 +423,7 @@ def _describe_problems(error: ValidationError) -> str:
                 words = "must be a list: [one, another]"
             case _:
                 words = problem["msg"].removeprefix("Value error, ")
-        lines.append(f"{place}: {words}")
+        lines.append(f"{key}: {words}")
     return lines[0] if len(lines) == 1 else "\n  " + "\n  ".join(lines)
 
 
