@@ -9,7 +9,7 @@ from a tree to a new tree; nothing here is changed in place."""
 
 from __future__ import annotations
 
-from typing import Literal, final
+from typing import Literal, final, get_args
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from dense.trajectory import Step, Task
 __all__ = [
     "NONE",
     "RECONCILED_SCHEMA",
+    "SEVERITIES",
     "SOURCE_SCHEMA",
     "Coherence",
     "Completion",
@@ -27,6 +28,7 @@ __all__ = [
     "Leaf",
     "Node",
     "ReconciledTree",
+    "Severity",
     "Shortcut",
     "ShortcutOutcome",
     "SourceTree",
@@ -37,6 +39,7 @@ __all__ = [
     "last_action",
     "leaves",
     "nodes",
+    "open_issues",
 ]
 
 SOURCE_SCHEMA = "dense.tree/1"
@@ -51,6 +54,13 @@ Coherence = Literal["coherent", "inconsistent", "insufficient_evidence"]
 Completion = Literal["complete", "incomplete", "failed", "unknown"]
 State = Literal["complete", "incomplete", "broken", "unknown"]
 Met = Literal["yes", "no", "unchecked"]
+Severity = Literal[
+    "fatal",  # a result that was there is wrong or gone
+    "serious",  # the task is not done while this is open
+    "doubt",  # the trace does not show whether the task is done
+]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""The most severe first."""
 
 
 class Facets(Struct, frozen=True, omit_defaults=True):
@@ -146,8 +156,8 @@ class Issue(Struct, frozen=True, omit_defaults=True):
     """The subtask or shortcut that reported it."""
     evidence: tuple[str, ...] = ()
     """Nodes that show it."""
-    is_fatal: bool = False
-    """Whether it makes the result of its subtask wrong."""
+    severity: Severity = "serious"
+    """How much it weighs: a doubt never changes a state."""
     resolved_at: str | None = None
     """The subtask whose reconciliation closed it; None while it is open."""
     resolution: tuple[str, ...] = ()
@@ -201,7 +211,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     state: State
     """Derived from the fields above and the issues, never judged."""
     issues: tuple[str, ...] = ()
-    """The issues that it raised itself, ordinary and fatal, by identifier."""
+    """The issues that it raised itself, by identifier."""
     resolved: tuple[str, ...] = ()
     """The inherited issues that it closed."""
     key_actions: tuple[str, ...] = ()
@@ -244,6 +254,12 @@ class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     """What the next attempt should do, the most important first."""
     products: tuple[Product, ...] = ()
     """What the task wants delivered, with the actions that made its final versions."""
+
+
+def open_issues(tree: ReconciledTree) -> list[Issue]:
+    """The issues that are still open, fatal ones first."""
+    still_open = [issue for issue in tree.issues if issue.resolved_at is None]
+    return sorted(still_open, key=lambda issue: issue.severity != "fatal")
 
 
 def leaves(*within: Node) -> list[Leaf]:

@@ -17,6 +17,7 @@ from dense.deliver.report import IMPORTANCE, tree_report
 from dense.evidence.actions import effects
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import (
+    SEVERITIES,
     Facets,
     Issue,
     Leaf,
@@ -62,7 +63,7 @@ def trees(draw: st.DrawFn) -> ReconciledTree:
     verdict = Verdict("coherent", "incomplete", "incomplete", key_actions=("n0", "n2", "n5"))
     root = Subtask("n6", 0, draw(WORDS), draw(WORDS), (part, *actions[3:]), verdict=verdict)
     quote = draw(st.sampled_from(["line 3", "absent", ""]))
-    issues = tuple(Issue(f"issue_{n}", draw(WORDS), "n6", ("n3",), n == 1, quote=quote) for n in range(3))
+    issues = tuple(Issue(f"issue_{n}", draw(WORDS), "n6", ("n3",), SEVERITIES[n], quote=quote) for n in range(3))
     return ReconciledTree(
         "t",
         Task(draw(WORDS) or "do it"),

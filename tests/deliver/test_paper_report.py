@@ -82,7 +82,7 @@ def case(size: int = 1) -> ReconciledTree:
     issues = (
         Issue("issue_0", "chart.png cannot be drawn", "shortcut_1", ("n3",)),
         Issue("issue_1", "chart.png is missing", "n11", ("n7",)),
-        Issue("issue_2", "RESOLVED-NEVER-SHOWN", "shortcut_0", ("n0",), False, "n10", ("n2",)),
+        Issue("issue_2", "RESOLVED-NEVER-SHOWN", "shortcut_0", ("n0",), "serious", "n10", ("n2",)),
     )
     return ReconciledTree("t", Task("Sum and draw."), root, issues)
 

@@ -22,6 +22,7 @@ from dense.tree import (
     Issue,
     Leaf,
     Node,
+    Severity,
     Shortcut,
     State,
     Subtask,
@@ -143,7 +144,7 @@ class Assembly:
             issue.text.strip(),
             raised_at,
             evidence,
-            issue.is_fatal,
+            issue.severity,
             closed_at,
             issue.resolution,
             issue.code,
@@ -159,12 +160,8 @@ class Assembly:
         for identifier, evidence in verdict.resolved.items():
             issue = self.issues[identifier]
             self.issues[identifier] = msgspec.structs.replace(issue, resolved_at=parent.id, resolution=evidence)
-        state = state_of(
-            verdict.coherence,
-            verdict.completion,
-            open_issues=any(not issue.is_fatal and not issue.resolution for issue in verdict.issues),
-            fatal_issues=any(issue.is_fatal and not issue.resolution for issue in verdict.issues),
-        )
+        severities: set[Severity] = {issue.severity for issue in verdict.issues if not issue.resolution}
+        state = state_of(verdict.coherence, verdict.completion, severities)
         resolved = tuple(verdict.resolved)
         found = Verdict(
             verdict.coherence,
@@ -174,7 +171,7 @@ class Assembly:
             resolved,
             verdict.key_actions,
             tuple(dict.fromkeys(issue.restates for issue in restated)),
-            tuple(dict.fromkeys(issue.restates for issue in restated if issue.is_fatal)),
+            tuple(dict.fromkeys(issue.restates for issue in restated if issue.severity == "fatal")),
         )
         summary = verdict.summary.strip() or parent.summary or fallback_summary(parent.children)
         return msgspec.structs.replace(parent, summary=summary, verdict=found)
@@ -185,11 +182,12 @@ def said(text: str) -> str:
     return "" if text.strip().lower() in ("", NONE, "n/a", "-") else text
 
 
-def state_of(coherence: Coherence, completion: Completion, *, open_issues: bool, fatal_issues: bool) -> State:
-    """The state of a subtask: the first rule that applies (paper, equation 2). No analyst is asked for it."""
-    if coherence == "inconsistent" or completion == "failed" or fatal_issues:
+def state_of(coherence: Coherence, completion: Completion, severities: Set[Severity]) -> State:
+    """The state of a subtask by the severities of its open issues: the first rule that applies (paper, equation 2). No
+    analyst is asked for it, and a doubt changes nothing."""
+    if coherence == "inconsistent" or completion == "failed" or "fatal" in severities:
         return "broken"
-    if completion == "incomplete" or open_issues:
+    if completion == "incomplete" or "serious" in severities:
         return "incomplete"
     if coherence == "insufficient_evidence" or completion == "unknown":
         return "unknown"

@@ -32,7 +32,7 @@ from dense.analyst.validate import require, valid_groups, valid_verdict
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.trajectory import Task, Trajectory
-from dense.tree import Facets, Issue, Leaf, Node, Shortcut, Subtask, first_action, last_action, leaves
+from dense.tree import Facets, Issue, Leaf, Node, Severity, Shortcut, Subtask, first_action, last_action, leaves
 
 CHUNK_NODES = 999
 """How many nodes enter the queue's view at a time."""
@@ -251,18 +251,17 @@ def group_drafts(groups: Sequence[Group], parent: Subtask) -> list[GroupDraft]:
 def verdict_draft(answer: ReconciliationAnswer, inherited: Collection[str] = ()) -> VerdictDraft:
     """The verdict of an answer. An issue whose text begins with the identifier of an inherited one restates it."""
 
-    def draft(one: IssueAnswer, *, is_fatal: bool) -> IssueDraft:
+    def draft(one: IssueAnswer, severity: Severity) -> IssueDraft:
         found = ISSUE_NAME.match(one.issue)
         restates = found[1] if found and found[1] in inherited else ""
-        return IssueDraft(one.issue, tuple(one.evidence_node_ids), is_fatal, restates=restates)
+        return IssueDraft(one.issue, tuple(one.evidence_node_ids), severity, restates=restates)
 
     return VerdictDraft(
         answer.coherence,
         answer.completion,
         answer.summary,
         tuple(
-            [draft(one, is_fatal=False) for one in answer.open_issues]
-            + [draft(one, is_fatal=True) for one in answer.fatal_issues]
+            [draft(one, "serious") for one in answer.open_issues] + [draft(one, "fatal") for one in answer.fatal_issues]
         ),
         {name: tuple(answer.resolution_evidence.get(name) or ()) for name in answer.resolved_issue_ids},
         tuple(answer.key_action_ids),
@@ -337,7 +336,11 @@ def _verdict(node: Subtask, before: str, issues: Mapping[str, Issue]) -> Verdict
         tuple(
             [_issue(issues[name]) for name in verdict.issues]
             + [
-                IssueDraft(issues[name].text, is_fatal=name in verdict.restated_fatal, restates=name)
+                IssueDraft(
+                    issues[name].text,
+                    severity="fatal" if name in verdict.restated_fatal else "serious",
+                    restates=name,
+                )
                 for name in verdict.restated
             ]
         ),
@@ -347,4 +350,4 @@ def _verdict(node: Subtask, before: str, issues: Mapping[str, Issue]) -> Verdict
 
 
 def _issue(issue: Issue) -> IssueDraft:
-    return IssueDraft(issue.text, issue.evidence, issue.is_fatal, issue.code, issue.id)
+    return IssueDraft(issue.text, issue.evidence, issue.severity, issue.code, issue.id)

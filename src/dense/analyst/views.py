@@ -441,7 +441,7 @@ def issues_view(issues: Sequence[Issue], limits: Limits) -> str:
             id=issue.id,
             raised_at=issue.raised_at,
             evidence=_names(issue.evidence, limits) or None,
-            fatal="yes" if issue.is_fatal else None,
+            fatal="yes" if issue.severity == "fatal" else None,
         )
         for issue in issues
     )

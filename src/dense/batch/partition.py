@@ -293,7 +293,9 @@ def _row(
             usage.cost_usd if usage else None,
             run.state if isinstance(run, FeedbackRun) else "",
             [
-                IssueCell(one.code, one.text, one.resolved_at is None, one.is_fatal, clip_end(one.quote, MAX_QUOTE))
+                IssueCell(
+                    one.code, one.text, one.resolved_at is None, one.severity == "fatal", clip_end(one.quote, MAX_QUOTE)
+                )
                 for one in issues
             ],
             met.count("yes"),

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from dense.deliver.message import REPORT, MessageFrame
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
 from dense.deliver.quotes import Quotes
-from dense.deliver.report import action_ids, describe_refs, ending_sentence, evidence_lines, open_issues, state_of
+from dense.deliver.report import action_ids, describe_refs, ending_sentence, evidence_lines, state_of
 from dense.evidence.actions import EffectsOf
 from dense.text.clip import clip_end
 from dense.trajectory import Observation, Step, ToolCall
@@ -40,6 +40,7 @@ from dense.tree import (
     last_action,
     leaves,
     nodes,
+    open_issues,
 )
 
 WHOLE, CONDENSED, FOLDED = range(3)
@@ -236,7 +237,7 @@ class _TreeView:
                 yield Item("evidence", ALWAYS, f"{indent} evidence ", f"a{action}: {line}")
 
     def _issue(self, issue: Issue) -> str:
-        fatal = " (fatal)" if issue.is_fatal or issue.id in self._fatal else ""
+        fatal = " (fatal)" if issue.severity == "fatal" or issue.id in self._fatal else ""
         return f"{issue.id}: {one_line(issue.text)}{fatal}{describe_refs(action_ids(issue.evidence, self.tree))}"
 
     def _node(self, node: Node, shown: Collection[str], stage: int, depth: int) -> Iterator[Item]:

@@ -39,6 +39,7 @@ from dense.tree import (
     last_action,
     leaves,
     nodes,
+    open_issues,
 )
 
 IMPORTANCE = (
@@ -318,18 +319,13 @@ def _next_steps(tree: ReconciledTree) -> Iterator[Item]:
 
 def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
     for issue in open_issues(tree):
-        fatal = " (fatal)" if issue.is_fatal else ""
+        fatal = " (fatal)" if issue.severity == "fatal" else ""
         cited = action_ids(issue.evidence, tree)
         text = one_line(issue.text)
         yield _item("open-issue", "open-", f"{issue.id}: {text}{fatal}{describe_refs(cited)}")
         for action, line in evidence_lines(issue, cited, actions):
             if line not in text:
                 yield _item("evidence", " evidence ", f"a{action}: {line}")
-
-
-def open_issues(tree: ReconciledTree) -> list[Issue]:
-    """The issues that are still open, fatal ones first."""
-    return sorted((issue for issue in tree.issues if issue.resolved_at is None), key=lambda issue: not issue.is_fatal)
 
 
 def evidence_lines(

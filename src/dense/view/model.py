@@ -144,7 +144,7 @@ def _issue(issue: Issue, actions: dict[str, int]) -> Values:
         "id": issue.id,
         "text": issue.text,
         "code": issue.code,
-        "fatal": issue.is_fatal,
+        "fatal": issue.severity == "fatal",
         "open": issue.resolved_at is None,
         "raised": issue.raised_at,
         "resolved": issue.resolved_at or "",

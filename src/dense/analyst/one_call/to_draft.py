@@ -137,7 +137,9 @@ class _Places:
         )
 
     def _verdict(self, node: NodePiece) -> VerdictDraft:
-        raised = sorted(self._raised.get(id(node), []), key=lambda number: self._pieces.issues[number].is_fatal)
+        raised = sorted(
+            self._raised.get(id(node), []), key=lambda number: self._pieces.issues[number].severity == "fatal"
+        )
         return VerdictDraft(
             node.coherence,
             self._completion(node),
@@ -159,7 +161,7 @@ class _Places:
             and max(issue.evidence) <= node.last
             and not any(node.first <= action <= node.last for action in issue.fixed_by)
         ]
-        if any(issue.is_fatal for issue in still_open):
+        if any(issue.severity == "fatal" for issue in still_open):
             return "failed"
         return "incomplete" if still_open and node.completion == "complete" else node.completion
 
@@ -169,7 +171,7 @@ class _Places:
         return IssueDraft(
             issue.text,
             _leaves(issue.evidence),
-            issue.is_fatal,
+            issue.severity,
             key=f"i{number}",
             quote=issue.quote,
             resolution=() if elsewhere else _leaves(issue.fixed_by),

@@ -23,6 +23,7 @@ from dense.methods.asking.answers import (
 from dense.methods.asking.decisions import DecisionRules
 from dense.methods.asking.questions import Advice, Assessment, Decision, Overview
 from dense.trajectory import Task, Trajectory
+from dense.tree import SEVERITIES
 
 BY_RULE = (
     "This advice was put together by rule, not by a model or a person: it only lists what the text of the task names. "
@@ -85,7 +86,7 @@ class RulesAnswerer:
 
     def _overview(self) -> OverviewAnswer:
         verdict = self._root.verdict
-        issues = sorted(verdict.issues, key=lambda issue: not issue.is_fatal)
+        issues = sorted(verdict.issues, key=lambda issue: SEVERITIES.index(issue.severity))
         lessons = [_lesson(group.dead_end, group.working_path) for group in self._root.groups]
         return OverviewAnswer(
             evidence=[
