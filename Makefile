@@ -33,7 +33,7 @@ test-batch: .venv/.batch  ## batches on a Ray cluster of two nodes and with an S
 	$(BIN)/python -m pytest -n 0 -m cluster tests/batch
 
 test-docker: .venv/.ready  ## the example on a real Docker daemon: this machine's, or one that scripts/docker-engine starts (root, Debian 12)
-	$(BIN)/python -m pytest -n 0 -rs -m docker tests/refit/test_docker.py
+	$(BIN)/python -m pytest -n 0 -rs -m docker tests/refit/experiment/test_docker.py
 
 check: .venv/.ready  ## format, lint, strict types
 	$(BIN)/ruff format --check .

@@ -28,10 +28,10 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from dense.report.model import MeanEstimate, MethodName
-from dense.report.statistics.bootstrap import RATE, Pair, TaskSample
-from dense.report.statistics.comparisons import PossibleOutcome, adjust_family, contrast, worst_case
-from dense.results import RUN0
+from refit.report.model import MeanEstimate, MethodName
+from refit.report.statistics.bootstrap import RATE, Pair, TaskSample
+from refit.report.statistics.comparisons import PossibleOutcome, adjust_family, contrast, worst_case
+from refit.results import RUN0
 
 type Vector = NDArray[np.float64]
 type Numbers = dict[str, float]

@@ -21,8 +21,6 @@ from dense.cli.text import printable, shortened
 from dense.detectors.assessment import TraceAssessment
 from dense.detectors.registry import codes
 from dense.errors import NoTrajectory
-from dense.evidence.actions import EffectsCache
-from dense.evidence.trace import TraceEvidence
 from dense.readers import Stream, read_streams
 from dense.readers.walk import is_harbor_trial
 from dense.service import distill_sync
@@ -109,7 +107,7 @@ def measure(all_runs: Iterator[Run]) -> tuple[int, dict[str, Hits], list[Closed]
     total = 0
     for run in all_runs:
         total += 1
-        findings = TraceAssessment(TraceEvidence(run.trajectory, EffectsCache())).findings
+        findings = TraceAssessment(run.trajectory).findings
         for code, weight in {(one.code, "serious" if one.is_serious else "doubt") for one in findings if one.is_open}:
             hits[code].counts[weight, run.has_passed] += 1
             if hits[code].counts[weight, False] == 1 and run.has_passed is False:

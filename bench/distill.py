@@ -24,7 +24,6 @@ from dense.analyst import Profile
 from dense.analyst.model import ModelAnswerer
 from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Correction, Question
-from dense.evidence.actions import EffectsCache
 from dense.model import open_model
 from dense.readers import Stream, read_streams
 from dense.service import distill
@@ -185,7 +184,7 @@ def measure_tokens() -> dict[str, float]:
             continue
         count += 1
         for profile in PROFILES:
-            measuring = MeasuringAnalyst(ModelSettings(), found, EffectsCache())
+            measuring = MeasuringAnalyst(ModelSettings(), found)
             asyncio.run(distill(found, measuring, profile=profile))
             totals[profile] += measuring.usage.input or 0
     return {"traces": count, **totals, "ratio": totals["fast"] / totals["paper"]}

@@ -23,10 +23,10 @@ from pathlib import Path
 
 import msgspec
 
-from dense.report import build, make
-from dense.report.write import write_tables
-from dense.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
 from dense.trajectory import Usage
+from refit.report import build, make
+from refit.report.write import write_tables
+from refit.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
 
 RECIPIENTS = ("alpha", "beta", "gamma", "delta")
 OTHERS = ("none", "advisor", "self-reflection", "all-at-once", "step-by-step", "verifier-feedback")

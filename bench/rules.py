@@ -4,7 +4,7 @@
 
 - CPU milliseconds for a made trajectory of 35 actions and 150 KB, and for the corpus traces of 25 to 45 actions where
   the corpus is there, by part; each part next to `json.loads` of the same file in the same run. `analyst` is
-  `RulesAnalyst().draft` of the clean trajectory (evidence, detectors, narration), measured by itself. The limit of
+  `RulesAnalyst().analysed` of the clean trajectory (evidence, detectors, narration), measured by itself. The limit of
   10 ms is for the analyst; the whole (reading, redaction, delivery too) is reported beside it and fails nothing.
 - How the interpreter was built, by its `CONFIG_ARGS`: a CPython with `--enable-optimizations` (PGO), which most
   published ones are, is faster than a plain build. Compare figures of the same build only.
@@ -240,7 +240,7 @@ def parts_of(path: Path) -> list[Callable[[], object]]:
         lambda: redact(trajectory),
         lambda: [effects(step) for step in trajectory.steps],
         lambda: deliver(tree, cleaned, known),
-        lambda: RulesAnalyst().draft(cleaned),
+        lambda: RulesAnalyst().analysed(cleaned),
     ]
 
 

@@ -14,7 +14,7 @@ import tempfile
 from html import escape
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "report" / "page"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "refit" / "report" / "page"))
 
 import chromium
 

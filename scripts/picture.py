@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "report" / "page"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "refit" / "report" / "page"))
 
 import chromium
 

@@ -15,15 +15,19 @@ import pytest
 
 from dense import __file__ as package_file
 
-PACKAGE = Path(package_file).parent
+SOURCE = Path(package_file).parents[1]
+"""The folder of both packages."""
 
 LAYERS = [
+    "refit.cli",
+    "refit.experiment",
+    "refit.report",
+    "refit.harness",
+    "refit.nouns",
+    "dense",
     "cli",
     "integrations",
     "view",
-    "refit",
-    "report",
-    "harness",
     "batch",
     "service",
     "methods",
@@ -44,37 +48,40 @@ LAYERS = [
     "nouns",
 ]
 """From the user down to the nouns. A package may import from those after it in this list, and from itself."""
-NOUNS = {"errors", "trajectory", "outcome", "tree", "draft", "feedback", "results", "salvage", "version"}
+NOUNS = {"errors", "trajectory", "outcome", "tree", "draft", "feedback", "salvage", "version"}
 HEAVY: dict[str, str | tuple[str, ...]] = {
     "aiohttp": "model",
     "duckdb": "batch",
     "fsspec": "batch",
     "genai_prices": "model",
-    "harbor": "harness",
-    "matplotlib": "report",
-    "numpy": "report",
-    "pyarrow": ("readers", "refit"),
+    "harbor": "refit.harness",
+    "matplotlib": "refit.report",
+    "numpy": "refit.report",
+    "pyarrow": ("readers", "refit.experiment"),
     "ray": "batch",
-    "scipy": "report",
-    "yaml": "refit",
+    "scipy": "refit.report",
+    "yaml": "refit.experiment",
     "zstandard": "readers",
 }
 """Libraries that only one package may import, inside the function that needs them."""
 
+OURS = ("dense", "refit")
 PARTS = {"pydantic-core": "pydantic", "markupsafe": "jinja2"}
 """Packages that are part of the interface of the one that brings them."""
-SCOUT = "integrations/scout.py"
+SCOUT = "dense/integrations/scout.py"
 """Only Inspect Scout imports this module, so it is there."""
 
 
 def layer_of(module: str) -> str:
-    """The layer of a module `dense.…`; `dense` itself is a layer of its own."""
-    parts = module.split(".")
-    if len(parts) == 1:
+    """The layer of a module of ours; `dense` itself is a layer of its own."""
+    package, *rest = module.split(".")
+    if package == "refit":
+        return f"refit.{rest[0]}" if rest and rest[0] != "results" else "refit.nouns"
+    if not rest:
         return "dense"
-    if parts[1] == "__main__":
+    if rest[0] == "__main__":
         return "cli"
-    return "nouns" if parts[1] in NOUNS else parts[1]
+    return "nouns" if rest[0] in NOUNS else rest[0]
 
 
 def imports(path: Path) -> Iterator[tuple[str, int, bool]]:
@@ -93,7 +100,7 @@ def imports(path: Path) -> Iterator[tuple[str, int, bool]]:
 
 def _module(name: str) -> str:
     """The module that an imported name is, or is in."""
-    folder = PACKAGE.parent.joinpath(*name.split("."))
+    folder = SOURCE.joinpath(*name.split("."))
     is_module = folder.with_suffix(".py").is_file() or (folder / "__init__.py").is_file()
     return name if is_module else name.rpartition(".")[0]
 
@@ -102,36 +109,47 @@ def _as_tuple(value: str | tuple[str, ...]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value
 
 
-def violations(package: Path) -> list[str]:
-    found: list[str] = []
-    for path in sorted(package.rglob("*.py")):
-        parts = path.relative_to(package.parent).with_suffix("").parts
+def modules_below(source: Path) -> list[Path]:
+    return sorted(path for name in OURS for path in (source / name).rglob("*.py"))
+
+
+def allowed_layers(own: str) -> list[str]:
+    """What a layer may import. `dense` itself imports everything below it, and no layer of it imports `dense`."""
+    below = LAYERS[LAYERS.index(own) :]
+    return below if own.startswith("refit.") or own == "dense" else [*below, *(["dense"] if own == "cli" else [])]
+
+
+def violations(source: Path) -> list[str]:
+    broken: list[str] = []
+    for path in modules_below(source):
+        parts = path.relative_to(source).with_suffix("").parts
         own = layer_of(".".join(part for part in parts if part != "__init__"))
         for module, line, is_top in imports(path):
             root = module.split(".")[0]
-            if root == "dense" and own != "dense":
-                other = layer_of(module)
-                allowed = [own, *LAYERS[LAYERS.index(own) + 1 :]] + (["dense"] if own == "cli" else [])
-                if other not in allowed:
-                    found.append(f"{path.relative_to(package)}:{line}: {own} imports {module} of {other}")
+            if root in OURS and (other := layer_of(module)) not in allowed_layers(own):
+                broken.append(f"{path.relative_to(source)}:{line}: {own} imports {module} of {other}")
             if root in HEAVY and (is_top or own not in _as_tuple(HEAVY[root])):
-                found.append(f"{path.relative_to(package)}:{line}: {root} belongs inside a function of {HEAVY[root]}")
-    return found
+                broken.append(f"{path.relative_to(source)}:{line}: {root} belongs inside a function of {HEAVY[root]}")
+    return broken
 
 
 def test_packages_import_only_downwards() -> None:
-    packages = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert packages == set(LAYERS) - {"nouns"}, "a new package needs its place in LAYERS"
-    assert violations(PACKAGE) == []
+    packages = {layer_of(f"{name}.{path.name}") for name in OURS for path in packages_below(SOURCE / name)}
+    assert packages == set(LAYERS) - {"dense", "nouns", "refit.nouns"}, "a new package needs its place in LAYERS"
+    assert violations(SOURCE) == []
+
+
+def packages_below(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"]
 
 
 def test_no_import_cycles() -> None:
     """Modules of one package form no cycle either."""
     graph: dict[str, set[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        parts = [part for part in path.relative_to(PACKAGE.parent).with_suffix("").parts if part != "__init__"]
+    for path in modules_below(SOURCE):
+        parts = [part for part in path.relative_to(SOURCE).with_suffix("").parts if part != "__init__"]
         graph[".".join(parts)] = {
-            module for module, _, is_top in imports(path) if module.startswith("dense") and is_top
+            module for module, _, is_top in imports(path) if module.partition(".")[0] in OURS and is_top
         }
     done: set[str] = set()
 
@@ -148,35 +166,48 @@ def test_no_import_cycles() -> None:
 
 @pytest.mark.parametrize(
     ("layer", "code"),
-    [("readers", "from dense.cli import main"), ("nouns", "import dense.readers.walk"), ("cli", "import zstandard")],
+    [
+        ("dense/readers", "from dense.cli import main"),
+        ("dense", "import dense.readers.walk"),
+        ("dense/cli", "import zstandard"),
+        ("dense/cli", "from refit.experiment import run"),
+        ("dense/readers", "import refit.results"),
+        ("refit/harness", "import refit.experiment.run"),
+    ],
 )
 def test_the_check_can_fail(tmp_path: Path, layer: str, code: str) -> None:
-    package = tmp_path / "dense"
-    folder = package if layer == "nouns" else package / layer
+    folder = tmp_path / layer
     folder.mkdir(parents=True)
-    (folder / ("errors.py" if layer == "nouns" else "bad.py")).write_text(code)
-    assert len(violations(package)) == 1
+    (folder / "errors.py").write_text(code)
+    assert len(violations(tmp_path)) == 1
 
 
 def test_packages_and_modules_stay_small() -> None:
     """At most 15 modules side by side, at most 450 lines a module."""
-    modules = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+    modules = [path for path in modules_below(SOURCE) if path.name != "__init__.py"]
     assert [path.name for path in modules if path.read_text().count("\n") > 450] == []
     counts = Counter(path.parent for path in modules)
-    assert {str(folder.relative_to(PACKAGE)): count for folder, count in counts.items() if count > 15} == {}
+    assert {str(folder.relative_to(SOURCE)): count for folder, count in counts.items() if count > 15} == {}
+
+
+def test_evidence_is_built_in_one_place() -> None:
+    """Whoever needs what a trace shows is handed the `TraceAssessment` of its analysis: built again, it costs as much
+    as the analysis, and may differ from it."""
+    places = [path for path in modules_below(SOURCE) if re.search(r"\bTraceEvidence\(", path.read_text())]
+    assert [str(path.relative_to(SOURCE)) for path in places] == ["dense/detectors/assessment.py"]
 
 
 def test_what_is_imported_is_a_dependency() -> None:
     """Only what pyproject.toml names is there after an installation. What another package brings today it may not bring
     tomorrow: typer came with click once."""
-    project = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]
     needed = {normal(text) for text in project["dependencies"]}
     optional = needed | {normal(text) for extra in project["optional-dependencies"].values() for text in extra}
     owners = packages_distributions()
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in modules_below(SOURCE):
         for module, line, is_top in imports(path):
             name = module.partition(".")[0]
-            if name in sys.stdlib_module_names or name == "dense" or path == PACKAGE / SCOUT:
+            if name in sys.stdlib_module_names or name in OURS or path == SOURCE / SCOUT:
                 continue
             owner = {normal(one) for one in owners.get(name, [name])}
             owner |= {PARTS[one] for one in owner if one in PARTS}

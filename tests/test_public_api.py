@@ -15,9 +15,9 @@ import pytest
 import dense
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = Path(dense.__file__).parent
+SOURCE = Path(dense.__file__).parents[1]
 
-MODULES = sorted(set(re.findall(r"`(dense[\w.]*)`", dense.__doc__ or "")))
+MODULES = sorted(set(re.findall(r"`((?:dense|refit)[\w.]*)`", dense.__doc__ or "")))
 """The public modules: the docstring of `dense` is their only list."""
 
 
@@ -57,7 +57,9 @@ def test_every_public_name_explains_itself(module: str) -> None:
 def test_the_documentation_imports_only_public_names() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     for page in pages:
-        for module, names in re.findall(r"^from (dense[\w.]*) import ([^\n#]+)", page.read_text(), re.MULTILINE):
+        for module, names in re.findall(
+            r"^from ((?:dense|refit)[\w.]*) import ([^\n#]+)", page.read_text(), re.MULTILINE
+        ):
             assert module in MODULES, f"{page.name}: {module}"
             for name in names.split(","):
                 assert name.strip() in exported(module), f"{page.name}: {module}.{name}"
@@ -65,8 +67,8 @@ def test_the_documentation_imports_only_public_names() -> None:
 
 def test_no_two_public_classes_share_a_name() -> None:
     places: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted([*SOURCE.glob("dense/**/*.py"), *SOURCE.glob("refit/**/*.py")]):
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(str(path.relative_to(PACKAGE)))
+                places[node.name].append(str(path.relative_to(SOURCE)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}

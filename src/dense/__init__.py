@@ -1,7 +1,7 @@
 """DENSE turns the trajectory of an AI agent into structured feedback for its next attempt.
 
 The public interface is what these modules name in `__all__`: `dense`, `dense.convert`, `dense.errors`, `dense.methods`,
-`dense.model`, `dense.readers`, `dense.report`, `dense.service`, `dense.trajectory` and `dense.tree`. Everything else is
+`dense.model`, `dense.readers`, `refit.report`, `dense.service`, `dense.trajectory` and `dense.tree`. Everything else is
 private and may change in any release."""
 
 from importlib import import_module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,22 +14,26 @@ from made_draft import DraftMaker
 from made_trajectory import trajectory
 from msgspec.structs import replace
 
-from dense.analyst import Analyst, Profile
+from dense.analyst import Analysis, Analyst, Profile
 from dense.analyst.asker import Asker
 from dense.analyst.assembly import state_of
 from dense.analyst.one_call import OneCallAnalyst
 from dense.analyst.paper import PaperAnalyst, drafted
 from dense.distillation import Accepted, accept
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft
-from dense.evidence.actions import EffectsCache
+from dense.errors import DenseError
 from dense.service import distill_sync
-from dense.tree import Leaf, Severity, Shortcut, Subtask, last_action, leaves, nodes
+from dense.tree import Leaf, ReconciledTree, Severity, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
 
 cases = st.tuples(st.integers(1, 40), st.integers(0, 10**6), st.sampled_from((0.0, 0.1, 0.4)))
 
 
+def trees(of: Accepted) -> tuple[SourceTree, ReconciledTree]:
+    return of.source, of.reconciled
+
+
 def accepted(count: int, draft: TreeDraft, seed: int = 1) -> Accepted:
-    return accept(trajectory(count, seed), draft, EffectsCache())
+    return accept(trajectory(count, seed), Analysis(draft))
 
 
 def made(case: tuple[int, int, float]) -> Accepted:
@@ -87,7 +92,7 @@ def test_every_reference_is_known_and_every_resolution_later(case: tuple[int, in
 @settings(max_examples=100)
 def test_every_state_follows_from_the_rule(case: tuple[int, int, float]) -> None:
     tree = made(case).reconciled
-    severities = {issue.id: issue.severity for issue in tree.issues}
+    severities: dict[str, Severity] = {issue.id: issue.severity for issue in tree.issues}
     for node in nodes(tree.root):
         if isinstance(node, Subtask):
             verdict = node.verdict
@@ -101,8 +106,8 @@ def test_every_state_follows_from_the_rule(case: tuple[int, int, float]) -> None
 def test_the_same_draft_gives_the_same_trees_and_their_draft_gives_them_again(case: tuple[int, int, float]) -> None:
     count, seed, _ = case
     found = made(case)
-    assert made(case) == found
-    assert again(found, count, seed) == Accepted(found.source, replace(found.reconciled, problems=()))
+    assert trees(made(case)) == trees(found)
+    assert trees(again(found, count, seed)) == (found.source, replace(found.reconciled, problems=()))
 
 
 @given(st.integers(1, 40), st.integers(0, 10**6))
@@ -131,7 +136,7 @@ def _counted(part: SubtaskDraft) -> tuple[int, int, int]:
 def test_the_draft_of_a_profile_is_accepted_whole(profile: Profile, count: int, seed: int) -> None:
     asker = Asker(Liar(seed))
     analyst: Analyst = PaperAnalyst(asker) if profile == "paper" else OneCallAnalyst(asker, 4_000)
-    draft = asyncio.run(analyst.analyse(trajectory(count, seed)))
+    draft = asyncio.run(analyst.analyse(trajectory(count, seed))).draft
     tree = accepted(count, draft, seed).reconciled
     assert tree.problems == ()
     if profile == "paper":
@@ -252,8 +257,23 @@ class OneCall:
 
     name = "one-call"
 
+    async def analyse(self, trajectory: object, *, with_verdicts: bool = True) -> Analysis:
+        return Analysis(TreeDraft(SubtaskDraft(0, (FIRST, SECOND), verdict=CLOSING)))
+
+
+class OldAnalyst:
+    """Returns what analysts once returned."""
+
+    name = "old"
+
     async def analyse(self, trajectory: object, *, with_verdicts: bool = True) -> TreeDraft:
-        return TreeDraft(SubtaskDraft(0, (FIRST, SECOND), verdict=CLOSING))
+        return TreeDraft(SubtaskDraft(0, (FIRST, SECOND)))
+
+
+def test_an_analyst_that_returns_no_analysis_is_refused() -> None:
+    old: Any = OldAnalyst()
+    with pytest.raises(DenseError, match=r"the analyst old must return an `Analysis`.*, not TreeDraft"):
+        distill_sync(trajectory(5, 1), old)
 
 
 def test_any_analyst_serves_the_pipeline() -> None:

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from scripted_client import Model, served
 
 from dense.errors import DenseError
-from dense.harness.sandbox import preflight_now
+from refit.harness.sandbox import preflight_now
 
 
 @pytest.fixture(scope="session")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from scripted_client import REFIT, Model
 
-from dense.harness.harbor import EnvironmentSettings, HarborHarness
-from dense.harness.harness import AttemptOrder, AttemptResult
 from dense.readers import read
-from dense.refit.config import read_config
 from dense.service import distill
 from dense.trajectory import Trajectory
+from refit.experiment.config import read_config
+from refit.harness.harbor import EnvironmentSettings, HarborHarness
+from refit.harness.harness import AttemptOrder, AttemptResult
 
 TASK = REFIT / "tasks" / "csv-report"
 FIRST, SECOND = 1, 4

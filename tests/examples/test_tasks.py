@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import pytest
 
-from dense.harness.harbor import EnvironmentSettings, HarborHarness
-from dense.harness.harness import AttemptOrder, AttemptResult, Recipient
-from dense.harness.sandbox import Sandbox, SandboxSettings
-from dense.harness.sandbox.transfer import members_of
+from refit.harness.harbor import EnvironmentSettings, HarborHarness
+from refit.harness.harness import AttemptOrder, AttemptResult, Recipient
+from refit.harness.sandbox import Sandbox, SandboxSettings
+from refit.harness.sandbox.transfer import members_of
 
 TASKS = Path(__file__).parents[2] / "examples" / "refit" / "tasks"
 NAMES = sorted(folder.name for folder in TASKS.iterdir())

@@ -15,10 +15,10 @@ from typing import Any
 import dense
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.redact import redact_text
-from dense.refit.config import read_config
-from dense.refit.results_table.files import read_table, write_table
-from dense.results import Cell, Result
 from dense.service import distill_sync
+from refit.experiment.config import read_config
+from refit.experiment.results_table.files import read_table, write_table
+from refit.results import Cell, Result
 
 ROOT = Path(__file__).parents[2]
 SLOWEST = 8.0

@@ -14,7 +14,7 @@ import pytest
 
 from dense.errors import DenseError
 from dense.integrations.harbor_plugin import DensePlugin
-from dense.refit.results_table.imports import import_jobs
+from refit.experiment.results_table.imports import import_jobs
 
 JOBS = "atif/jobs"
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_is_refused_at_once() -> None:
 
 def test_harbor_takes_it_for_a_plugin() -> None:
     """By the entry point's path, as Harbor's command line loads it."""
-    from dense.harness.harbor_import import import_harbor
+    from refit.harness.harbor_import import import_harbor
 
     import_harbor()
     from harbor.models.job.plugin import JobPlugin

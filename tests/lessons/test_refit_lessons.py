@@ -9,8 +9,8 @@ import yaml
 
 from dense.errors import BadConfig
 from dense.methods import method
-from dense.refit.config import read_config
-from dense.refit.identity import identity_of
+from refit.experiment.config import read_config
+from refit.experiment.identity import identity_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "refit" / "refit.yaml"
 

@@ -23,15 +23,15 @@ from dense.errors import CallFailed, UnansweredCalls
 from dense.methods import method
 from dense.model import CallLedger, ChatReply, ChatRequest, OpenModel, open_model
 from dense.model.prices import UnknownPrices
-from dense.refit.executor import CellExecutor
-from dense.refit.experiment import reopen_invalid
-from dense.refit.feedback import FeedbackMaker, SourceAttempt
-from dense.refit.run import run
-from dense.refit.store.state import fold_events
-from dense.refit.tasks import TaskFolder
 from dense.service import AnalystChoice, FailedRun, FeedbackRun, RunRecord, make_feedback
 from dense.service.files import read_record
 from dense.trajectory import Trajectory
+from refit.experiment.executor import CellExecutor
+from refit.experiment.experiment import reopen_invalid
+from refit.experiment.feedback import FeedbackMaker, SourceAttempt
+from refit.experiment.run import run
+from refit.experiment.store.state import fold_events
+from refit.experiment.tasks import TaskFolder
 
 ROOT = Path(__file__).parents[2]
 TRACE = ROOT / "examples" / "csv-report" / "trial" / "agent" / "trajectory.json"

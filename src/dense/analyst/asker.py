@@ -48,7 +48,16 @@ class Asker:
                 correction = Correction(reply, str(error))
         attempts, seconds, fell_back = len(problems) + (answer is not None), time.perf_counter() - start, answer is None
         is_unanswered = is_unanswered and fell_back
-        self.asked.append(Asked(question.key, attempts, seconds, tuple(problems), fell_back, is_unanswered))
+        self.asked.append(
+            Asked(
+                key=question.key,
+                attempts=attempts,
+                seconds=seconds,
+                problems=tuple(problems),
+                fell_back=fell_back,
+                is_unanswered=is_unanswered,
+            )
+        )
         return answer
 
     async def reply(self, question: Question, correction: Correction | None = None) -> str:

@@ -123,15 +123,15 @@ class Assembly:
         self.shortcut_names[group.key] = identifier
         issue = group.open_issue
         return Shortcut(
-            identifier,
-            group.title.strip() or f"attempts {sources[0].id} to {sources[-1].id}",
-            sources,
-            group.outcome,
-            said(group.dead_end),
-            said(group.working_path),
-            self._raise(issue, identifier, group.evidence) if issue is not None and said(issue.text) else None,
-            group.evidence,
-            group.key_actions,
+            id=identifier,
+            title=group.title.strip() or f"attempts {sources[0].id} to {sources[-1].id}",
+            children=sources,
+            outcome=group.outcome,
+            dead_end=said(group.dead_end),
+            working_path=said(group.working_path),
+            issue=self._raise(issue, identifier, group.evidence) if issue is not None and said(issue.text) else None,
+            evidence=group.evidence,
+            key_actions=group.key_actions,
         )
 
     def _raise(self, issue: IssueDraft, raised_at: str, evidence: tuple[str, ...]) -> str:
@@ -140,15 +140,15 @@ class Assembly:
         self._raised.setdefault(raised_at, []).append(identifier)
         closed_at = raised_at if issue.resolution else None
         self.issues[identifier] = Issue(
-            identifier,
-            issue.text.strip(),
-            raised_at,
-            evidence,
-            issue.severity,
-            closed_at,
-            issue.resolution,
-            issue.code,
-            issue.quote,
+            id=identifier,
+            text=issue.text.strip(),
+            raised_at=raised_at,
+            evidence=evidence,
+            severity=issue.severity,
+            resolved_at=closed_at,
+            resolution=issue.resolution,
+            code=issue.code,
+            quote=issue.quote,
         )
         return identifier
 
@@ -164,14 +164,14 @@ class Assembly:
         state = state_of(verdict.coherence, verdict.completion, severities)
         resolved = tuple(verdict.resolved)
         found = Verdict(
-            verdict.coherence,
-            verdict.completion,
-            state,
-            raised,
-            resolved,
-            verdict.key_actions,
-            tuple(dict.fromkeys(issue.restates for issue in restated)),
-            tuple(dict.fromkeys(issue.restates for issue in restated if issue.severity == "fatal")),
+            coherence=verdict.coherence,
+            completion=verdict.completion,
+            state=state,
+            issues=raised,
+            resolved=resolved,
+            key_actions=verdict.key_actions,
+            restated=tuple(dict.fromkeys(issue.restates for issue in restated)),
+            restated_fatal=tuple(dict.fromkeys(issue.restates for issue in restated if issue.severity == "fatal")),
         )
         summary = verdict.summary.strip() or parent.summary or fallback_summary(parent.children)
         return msgspec.structs.replace(parent, summary=summary, verdict=found)

@@ -8,20 +8,18 @@ from dense.analyst.one_call import DEFAULT_LOOK_TOKENS, OneCallAnalyst
 from dense.analyst.paper import PaperAnalyst
 from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
-from dense.evidence.actions import EffectsOf
 
 
 def analyst_for(
     given: Analyst | Answerer | None,
     asker: Asker,
     profile: Profile,
-    effects: EffectsOf,
     look_tokens: int = DEFAULT_LOOK_TOKENS,
 ) -> Analyst:
     """Whoever answers questions is asked those of the profile, through `asker`. Without anybody, the rules draft,
     whatever the profile. `look_tokens` is what one call of the fast profile may show."""
     if given is None:
-        return RulesAnalyst(effects)
+        return RulesAnalyst()
     if isinstance(given, Analyst):
         return given
-    return PaperAnalyst(asker, effects) if profile == "paper" else OneCallAnalyst(asker, look_tokens)
+    return PaperAnalyst(asker) if profile == "paper" else OneCallAnalyst(asker, look_tokens)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
+from dense.analyst import Analysis
 from dense.analyst.answers import BadAnswer
 from dense.analyst.asker import Asker, task_group, together
 from dense.analyst.assembly import Assembly, Retention, by_height, with_children
@@ -30,7 +31,7 @@ from dense.analyst.questions.paper import (
 )
 from dense.analyst.validate import require, valid_groups, valid_verdict
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
-from dense.evidence.actions import EffectsCache, EffectsOf
+from dense.evidence.actions import EffectsCache
 from dense.trajectory import Task, Trajectory
 from dense.tree import Facets, Issue, Leaf, Node, Severity, Shortcut, Subtask, first_action, last_action, leaves
 
@@ -46,24 +47,23 @@ class PaperAnalyst:
 
     name = "paper"
 
-    def __init__(self, asker: Asker, effects: EffectsOf | None = None) -> None:
+    def __init__(self, asker: Asker) -> None:
         self.asker = asker
-        self._effects = effects or EffectsCache()
 
-    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:
+    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> Analysis:
         """See `dense.analyst.Analyst`."""
         queue = [Leaf(f"n{index}", index + 1, step) for index, step in enumerate(trajectory.steps)]
         builder = _Builder(self.asker, trajectory.task, len(queue))
         top = await builder.label_rest(await builder.build(queue))
-        source = Subtask(f"n{len(queue)}", 0, task_title(trajectory.task), "", top)
+        source = Subtask(id=f"n{len(queue)}", level=0, title=task_title(trajectory.task), summary="", children=top)
         if not with_verdicts:
-            return TreeDraft(drafted(source), self.asker.record())
-        assembly = Assembly(Retention(leaves(source), self._effects))
+            return Analysis(TreeDraft(drafted(source), self.asker.record()))
+        assembly = Assembly(Retention(leaves(source), EffectsCache()))
         done: dict[str, Subtask] = {}
         for parents in by_height(source):
             ready = [with_children(parent, done) for parent in parents]
             done |= {node.id: node for node in await self._settle(ready, trajectory.task, assembly)}
-        return TreeDraft(drafted(source, done[source.id], assembly.issues), self.asker.record())
+        return Analysis(TreeDraft(drafted(source, done[source.id], assembly.issues), self.asker.record()))
 
     async def _settle(self, parents: list[Subtask], task: Task | None, assembly: Assembly) -> list[Subtask]:
         """Compression, then reconciliation, a call each and a corrective one if needed."""
@@ -179,9 +179,17 @@ class _Builder:
     def subtask(self, identifier: str, level: int, members: tuple[Node, ...], answer: SummaryAnswer | None) -> Subtask:
         """The subtask of these members, with a title and a summary of its own if there is no answer."""
         if answer is None:
-            return Subtask(identifier, level, fallback_title(members), fallback_summary(members), members)
+            return Subtask(
+                id=identifier,
+                level=level,
+                title=fallback_title(members),
+                summary=fallback_summary(members),
+                children=members,
+            )
         facets = Facets(**{name: getattr(answer, name) for name in Facets.__struct_fields__})
-        return Subtask(identifier, level, answer.subtitle, answer.summary, members, facets)
+        return Subtask(
+            id=identifier, level=level, title=answer.subtitle, summary=answer.summary, children=members, facets=facets
+        )
 
     async def is_top(self, candidates: tuple[Node, ...], level: int, before: int) -> bool:
         question = TopLevel(task=self.task, level=level, candidates=candidates, before=before)
@@ -233,15 +241,15 @@ def group_drafts(groups: Sequence[Group], parent: Subtask) -> list[GroupDraft]:
             raise BadAnswer(f"group {number}: {group.mode} with {count} sources; {rule}")
     return [
         GroupDraft(
-            first_action(children[group.source_node_ids[0]]),
-            last_action(children[group.source_node_ids[-1]]),
-            group.title,
-            group.dead_end,
-            group.working_path,
-            group.outcome,
-            IssueDraft(group.open_issue) if group.open_issue else None,
-            tuple(group.evidence_node_ids),
-            tuple(group.key_action_ids),
+            first=first_action(children[group.source_node_ids[0]]),
+            last=last_action(children[group.source_node_ids[-1]]),
+            title=group.title,
+            dead_end=group.dead_end,
+            working_path=group.working_path,
+            outcome=group.outcome,
+            open_issue=IssueDraft(text=group.open_issue) if group.open_issue else None,
+            evidence=tuple(group.evidence_node_ids),
+            key_actions=tuple(group.key_action_ids),
         )
         for group in groups
         if group.mode == "shortcut"
@@ -254,24 +262,24 @@ def verdict_draft(answer: ReconciliationAnswer, inherited: Collection[str] = ())
     def draft(one: IssueAnswer, severity: Severity) -> IssueDraft:
         found = ISSUE_NAME.match(one.issue)
         restates = found[1] if found and found[1] in inherited else ""
-        return IssueDraft(one.issue, tuple(one.evidence_node_ids), severity, restates=restates)
+        return IssueDraft(text=one.issue, evidence=tuple(one.evidence_node_ids), severity=severity, restates=restates)
 
     return VerdictDraft(
-        answer.coherence,
-        answer.completion,
-        answer.summary,
-        tuple(
+        coherence=answer.coherence,
+        completion=answer.completion,
+        summary=answer.summary,
+        issues=tuple(
             [draft(one, "serious") for one in answer.open_issues] + [draft(one, "fatal") for one in answer.fatal_issues]
         ),
-        {name: tuple(answer.resolution_evidence.get(name) or ()) for name in answer.resolved_issue_ids},
-        tuple(answer.key_action_ids),
+        resolved={name: tuple(answer.resolution_evidence.get(name) or ()) for name in answer.resolved_issue_ids},
+        key_actions=tuple(answer.key_action_ids),
     )
 
 
 def with_inherited(verdict: VerdictDraft, inherited: Mapping[str, Issue]) -> VerdictDraft:
     """The verdict with every inherited issue that it neither resolves nor restates as an open one: none is lost."""
     settled = {*verdict.resolved, *[issue.restates for issue in verdict.issues]}
-    kept = [IssueDraft(issue.text, restates=name) for name, issue in inherited.items() if name not in settled]
+    kept = [IssueDraft(text=issue.text, restates=name) for name, issue in inherited.items() if name not in settled]
     return msgspec.structs.replace(verdict, issues=(*verdict.issues, *kept)) if kept else verdict
 
 
@@ -299,29 +307,29 @@ def drafted(
         elif isinstance(child, Subtask):
             children.append(drafted(child, after.get(child.id), known))
     return SubtaskDraft(
-        source.level,
-        tuple(children),
-        source.title,
-        source.summary,
-        source.facets,
-        tuple(groups),
-        VerdictDraft() if reconciled is None else _verdict(reconciled, source.summary, known),
-        source.id,
+        level=source.level,
+        children=tuple(children),
+        title=source.title,
+        summary=source.summary,
+        facets=source.facets,
+        groups=tuple(groups),
+        verdict=VerdictDraft() if reconciled is None else _verdict(reconciled, source.summary, known),
+        key=source.id,
     )
 
 
 def _group(node: Shortcut, issues: Mapping[str, Issue]) -> GroupDraft:
     return GroupDraft(
-        first_action(node),
-        last_action(node),
-        node.title,
-        node.dead_end,
-        node.working_path,
-        node.outcome,
-        _issue(issues[node.issue]) if node.issue is not None else None,
-        node.evidence,
-        node.key_actions,
-        node.id,
+        first=first_action(node),
+        last=last_action(node),
+        title=node.title,
+        dead_end=node.dead_end,
+        working_path=node.working_path,
+        outcome=node.outcome,
+        open_issue=_issue(issues[node.issue]) if node.issue is not None else None,
+        evidence=node.evidence,
+        key_actions=node.key_actions,
+        key=node.id,
     )
 
 
@@ -330,24 +338,24 @@ def _verdict(node: Subtask, before: str, issues: Mapping[str, Issue]) -> Verdict
     if verdict is None:
         return VerdictDraft()
     return VerdictDraft(
-        verdict.coherence,
-        verdict.completion,
-        node.summary if node.summary != before else "",
-        tuple(
+        coherence=verdict.coherence,
+        completion=verdict.completion,
+        summary=node.summary if node.summary != before else "",
+        issues=tuple(
             [_issue(issues[name]) for name in verdict.issues]
             + [
                 IssueDraft(
-                    issues[name].text,
+                    text=issues[name].text,
                     severity="fatal" if name in verdict.restated_fatal else "serious",
                     restates=name,
                 )
                 for name in verdict.restated
             ]
         ),
-        {name: issues[name].resolution for name in verdict.resolved},
-        verdict.key_actions,
+        resolved={name: issues[name].resolution for name in verdict.resolved},
+        key_actions=verdict.key_actions,
     )
 
 
 def _issue(issue: Issue) -> IssueDraft:
-    return IssueDraft(issue.text, issue.evidence, issue.severity, issue.code, issue.id)
+    return IssueDraft(text=issue.text, evidence=issue.evidence, severity=issue.severity, code=issue.code, key=issue.id)

@@ -4,4 +4,4 @@
 
 In: URIs of traces (`fsspec`) and a `BatchSpec`. Out: `part-*.parquet`, `_spec.json` and `_errors.jsonl` in the target.
 `process_partition` is the only function that makes rows; the engines only decide where it runs. Prints nothing, and
-never imports `cli`, `refit`, `report` or `harness`."""
+never imports `cli`."""

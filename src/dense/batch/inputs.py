@@ -107,10 +107,23 @@ def _file(file: TraceFile, uri: str, folder: Path, spec: BatchSpec, max_bytes: i
 def _rows(found: Iterator[RawRow], uri: str, folder: Path, spec: BatchSpec) -> Iterator[RawTrace]:
     for row in found:
         if row.data is None:
-            yield RawTrace(uri, row.part, _hash(f"{uri}\0{row.part}".encode()), 0, lambda: iter(()), row.problem)
+            yield RawTrace(
+                source=uri,
+                part=row.part,
+                content=_hash(f"{uri}\0{row.part}".encode()),
+                size=0,
+                read=lambda: iter(()),
+                problem=row.problem,
+            )
         else:
             content = hashlib.sha256(row.data).hexdigest()
-            yield RawTrace(uri, row.part, content, len(row.data), _RowReader(row, uri, folder / ROW_FILE, spec))
+            yield RawTrace(
+                source=uri,
+                part=row.part,
+                content=content,
+                size=len(row.data),
+                read=_RowReader(row, uri, folder / ROW_FILE, spec),
+            )
 
 
 class _RowReader:
@@ -138,7 +151,7 @@ class _RowReader:
 
 def _whole(file: TraceFile | EventFolder, uri: str, spec: BatchSpec) -> RawTrace:
     size, content = _content(file)
-    return RawTrace(uri, "", content, size, lambda: _trajectories(file, spec))
+    return RawTrace(source=uri, part="", content=content, size=size, read=lambda: _trajectories(file, spec))
 
 
 def _trajectories(file: TraceFile | EventFolder, spec: BatchSpec) -> Iterator[Trajectory | UnreadFile]:
@@ -163,7 +176,9 @@ def _content(file: TraceFile | EventFolder) -> tuple[int, str]:
 
 def _too_large(uri: str, size: int, max_bytes: int) -> RawTrace:
     problem = f"{size:,} bytes are more than {max_bytes >> 20:,} MiB, the limit for one trace (--max-trace-mb)"
-    return RawTrace(uri, "", _hash(f"{uri}\0{size}".encode()), size, lambda: iter(()), problem)
+    return RawTrace(
+        source=uri, part="", content=_hash(f"{uri}\0{size}".encode()), size=size, read=lambda: iter(()), problem=problem
+    )
 
 
 def _hash(data: bytes) -> str:

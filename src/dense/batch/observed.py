@@ -35,18 +35,26 @@ def _cell(fact: ActionFacts, evidence: TraceEvidence) -> FailureCell:
     recovery = evidence.history.recovered_by(fact.action)
     if not fact.result.failures:
         run = next(run for run in fact.result.tests if run.failed)
-        return FailureCell(fact.action, TESTS, "", _short(program), command, _short(run.line), recovery=recovery)
+        return FailureCell(
+            action=fact.action,
+            family=TESTS,
+            subject="",
+            program=_short(program),
+            command=command,
+            line=_short(run.line),
+            recovery=recovery,
+        )
     main = main_failure(fact.result.failures)
     return FailureCell(
-        fact.action,
-        main.family.code,
-        _short(main.subject),
-        _short(program),
-        command,
-        _short(main.line),
-        signature_of(main),
-        recovery,
-        ways_out(fact, main, evidence),
+        action=fact.action,
+        family=main.family.code,
+        subject=_short(main.subject),
+        program=_short(program),
+        command=command,
+        line=_short(main.line),
+        signature=signature_of(main),
+        recovery=recovery,
+        ways=ways_out(fact, main, evidence),
     )
 
 

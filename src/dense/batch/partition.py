@@ -15,24 +15,20 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.analyst.rules import RulesAnalyst
 from dense.batch.inputs import RawTrace, open_item
 from dense.batch.observed import failures_of
-from dense.batch.rows import BatchRow, FailureCell, IssueCell
+from dense.batch.rows import BatchRow, IssueCell
 from dense.batch.sources import WorkItem
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.deliver.injected_feedback import own_task
-from dense.detectors.assessment import TraceAssessment
 from dense.errors import CallFailed, DenseError, ModelError, UnansweredCalls, describe_exception
-from dense.evidence.actions import EffectsCache
-from dense.evidence.trace import TraceEvidence
 from dense.lessons.lesson import task_hash
 from dense.lessons.project import project_of
 from dense.methods.catalogue import method
 from dense.model import OpenModel, open_model
 from dense.redact import redact_text
 from dense.service.analysts import AnalystChoice, model_settings
-from dense.service.drafting import clean, first_error
+from dense.service.drafting import first_error
 from dense.service.feedback import FailedRun, FeedbackRun, describe_failure, make_feedback
 from dense.service.files import RECONCILED
 from dense.text.clip import clip_end
@@ -202,12 +198,12 @@ class _Run:
             return
         self._result.rows.append(
             BatchRow(
-                key,
-                trace.content,
-                self._hash,
-                digest,
-                trace.source,
-                trace.part,
+                key=key,
+                content=trace.content,
+                spec=self._hash,
+                item=digest,
+                source=trace.source,
+                part=trace.part,
                 bytes=trace.size,
                 analyst=self._spec.analyst,
                 version=self._spec.version,
@@ -222,19 +218,12 @@ class _Run:
     async def _make(
         self, trace: RawTrace, trajectory: Trajectory, number: int, digest: str, model: OpenModel | None
     ) -> None:
-        failures: list[FailureCell] = []
-        effects = EffectsCache()
-        if model is None:
-            rules = RulesAnalyst(effects, lambda assessment: failures.extend(failures_of(assessment)))
-            choice = AnalystChoice(analyst=rules)
-        else:
-            cleaned, _ = clean(trajectory, redacted=self._spec.redacted)
-            failures += failures_of(TraceAssessment(TraceEvidence(cleaned, effects)))
-            choice = AnalystChoice(
-                model, settings=model_settings(self._spec.model, base_url=self._spec.base_url or None)
-            )
+        choice = AnalystChoice()
+        if model is not None:
+            settings = model_settings(self._spec.model, base_url=self._spec.base_url or None)
+            choice = AnalystChoice(model, settings=settings)
         chosen = method("dense")
-        run = await make_feedback(chosen, trajectory, choice, options=self._spec.options, effects=effects)
+        run = await make_feedback(chosen, trajectory, choice, options=self._spec.options)
         problem = ""
         if isinstance(run, FailedRun):
             if isinstance(run.error, ModelError) and not isinstance(run.error, CallFailed):
@@ -243,7 +232,7 @@ class _Run:
                 self._retry.add(digest)
             problem = describe_failure(run.error, chosen)
         self._result.usd += run.record.totals.usd or 0.0
-        row = _row(trace, trajectory, run, failures, self._spec, error=clip_end(redact_text(problem)[0], MAX_ERROR))
+        row = _row(trace, trajectory, run, self._spec, error=clip_end(redact_text(problem)[0], MAX_ERROR))
         self._result.rows.append(row(self._key(trace, number), self._hash, digest, number))
 
 
@@ -251,13 +240,14 @@ def _row(
     trace: RawTrace,
     trajectory: Trajectory,
     run: FeedbackRun | FailedRun,
-    failures: list[FailureCell],
     spec: BatchSpec,
     *,
     error: str,
 ) -> Callable[[str, str, str, int], BatchRow]:
     """The row of a trajectory, without its keys."""
     tree = run.files.get(RECONCILED) if isinstance(run, FeedbackRun) else None
+    assessment = run.assessment if isinstance(run, FeedbackRun) else None
+    failures = failures_of(assessment) if assessment is not None else []
     issues, met = (
         (tree.issues, [one.met for one in tree.requirements]) if isinstance(tree, ReconciledTree) else ((), [])
     )
@@ -268,48 +258,48 @@ def _row(
 
     def row(key: str, spec_hash: str, digest: str, number: int) -> BatchRow:
         return BatchRow(
-            key,
-            trace.content,
-            spec_hash,
-            digest,
-            trace.source,
-            _part(trace, trajectory, number),
-            trajectory.id,
-            trajectory.format,
-            trajectory.agent or "",
-            trajectory.agent_version or "",
-            trajectory.model or "",
-            _task_name(trajectory),
-            task_hash(own_task(trajectory)),
-            project_of(trajectory),
-            _started(trajectory),
-            trace.size,
-            len(trajectory.steps),
-            sum(len(step.calls) for step in trajectory.steps),
-            usage.input if usage else None,
-            usage.cache_read if usage else None,
-            usage.cache_write if usage else None,
-            usage.output if usage else None,
-            usage.cost_usd if usage else None,
-            run.state if isinstance(run, FeedbackRun) else "",
-            [
+            key=key,
+            content=trace.content,
+            spec=spec_hash,
+            item=digest,
+            source=trace.source,
+            part=_part(trace, trajectory, number),
+            trajectory=trajectory.id,
+            format=trajectory.format,
+            agent=trajectory.agent or "",
+            agent_version=trajectory.agent_version or "",
+            model=trajectory.model or "",
+            task=_task_name(trajectory),
+            task_hash=task_hash(own_task(trajectory)),
+            project=project_of(trajectory),
+            started=_started(trajectory),
+            bytes=trace.size,
+            steps=len(trajectory.steps),
+            calls=sum(len(step.calls) for step in trajectory.steps),
+            input_tokens=usage.input if usage else None,
+            cache_read_tokens=usage.cache_read if usage else None,
+            cache_write_tokens=usage.cache_write if usage else None,
+            output_tokens=usage.output if usage else None,
+            cost_usd=usage.cost_usd if usage else None,
+            state=run.state if isinstance(run, FeedbackRun) else "",
+            issues=[
                 IssueCell(
                     one.code, one.text, one.resolved_at is None, one.severity == "fatal", clip_end(one.quote, MAX_QUOTE)
                 )
                 for one in issues
             ],
-            met.count("yes"),
-            met.count("no"),
-            met.count("unchecked"),
-            failures,
-            message,
-            len(message.encode()),
-            spec.analyst,
-            spec.version,
-            sum(filter(None, (spent.input, spent.cache_read, spent.cache_write, spent.output))),
-            sum(prices) if prices or not totals.calls else None,
-            len(trajectory.notices),
-            error,
+            requirements_met=met.count("yes"),
+            requirements_not_met=met.count("no"),
+            requirements_unchecked=met.count("unchecked"),
+            failures=failures,
+            message=message,
+            message_bytes=len(message.encode()),
+            analyst=spec.analyst,
+            version=spec.version,
+            analyst_tokens=sum(filter(None, (spent.input, spent.cache_read, spent.cache_write, spent.output))),
+            analyst_usd=sum(prices) if prices or not totals.calls else None,
+            notices=len(trajectory.notices),
+            error=error,
         )
 
     return row
@@ -360,7 +350,13 @@ def _described(error: Exception) -> str:
 
 def _unread(item: WorkItem) -> RawTrace:
     content = hashlib.sha256(f"{item.uri}\0{item.stamp}\0{item.start}".encode("utf-8", "replace")).hexdigest()
-    return RawTrace(item.uri, f"byte {item.start}" if item.start else "", content, item.size, lambda: iter(()))
+    return RawTrace(
+        source=item.uri,
+        part=f"byte {item.start}" if item.start else "",
+        content=content,
+        size=item.size,
+        read=lambda: iter(()),
+    )
 
 
 @asynccontextmanager

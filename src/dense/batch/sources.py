@@ -125,7 +125,7 @@ def _local(path: Path, passed: Skipped | None) -> Iterator[WorkItem]:
         try:
             yield from _local_items(file, is_named=is_named)
         except OSError:  # it says why when it is opened
-            yield WorkItem(str(file.path), is_named=is_named)
+            yield WorkItem(uri=str(file.path), is_named=is_named)
 
 
 def _local_items(file: TraceFile | EventFolder, *, is_named: bool) -> Iterator[WorkItem]:
@@ -133,13 +133,13 @@ def _local_items(file: TraceFile | EventFolder, *, is_named: bool) -> Iterator[W
     if isinstance(file, EventFolder):
         size, stamp = _folder_stamp(path if path.is_dir() else path.parent)
         loader = getattr(file.load, "__name__", "") if file.load is not None else ""
-        yield WorkItem(str(path), "events", size, stamp, loader=loader, is_named=is_named)
+        yield WorkItem(uri=str(path), kind="events", size=size, stamp=stamp, loader=loader, is_named=is_named)
         return
     status = path.stat()
     stamp = f"{status.st_size}:{status.st_mtime_ns}"
     if (beside := path.with_suffix("")) != path and beside.is_dir():
         stamp += ":" + _folder_stamp(beside)[1]
-    item = WorkItem(str(path), "file", status.st_size, stamp, is_named=is_named)
+    item = WorkItem(uri=str(path), kind="file", size=status.st_size, stamp=stamp, is_named=is_named)
     if status.st_size <= SPLIT_BYTES:
         yield item
         return
@@ -181,7 +181,7 @@ def _remote_folder(system: Any, path: str) -> Iterator[WorkItem]:
         size = sum(entry.get("size") or 0 for entry in found.values())
         stamps = "\0".join(f"{name}\0{_stamp(entry)}" for name, entry in sorted(found.items()))
         stamp = hashlib.sha256(stamps.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-        yield WorkItem(system.unstrip_protocol(path), "folder", size, stamp)
+        yield WorkItem(uri=system.unstrip_protocol(path), kind="folder", size=size, stamp=stamp)
         return
     for entry in entries:
         if entry["type"] == "file":
@@ -192,7 +192,7 @@ def _remote_folder(system: Any, path: str) -> Iterator[WorkItem]:
 
 def _remote_items(system: Any, entry: dict[str, Any], *, is_named: bool = False) -> Iterator[WorkItem]:
     uri, size = system.unstrip_protocol(entry["name"]), entry.get("size") or 0
-    item = WorkItem(uri, "file", size, _stamp(entry), is_named=is_named)
+    item = WorkItem(uri=uri, kind="file", size=size, stamp=_stamp(entry), is_named=is_named)
     if size <= SPLIT_BYTES:
         yield item
         return
@@ -234,4 +234,4 @@ def _split(item: WorkItem, stream: Any) -> Iterator[WorkItem]:
 
 
 def _part(item: WorkItem, kind: Literal["lines", "row-group"], size: int, start: int, end: int) -> WorkItem:
-    return WorkItem(item.uri, kind, size, item.stamp, start, end, is_named=item.is_named)
+    return WorkItem(uri=item.uri, kind=kind, size=size, stamp=item.stamp, start=start, end=end, is_named=item.is_named)

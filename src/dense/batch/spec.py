@@ -61,7 +61,13 @@ class BatchSpec(Struct, frozen=True, tag_field="schema", tag=BATCH_SCHEMA):
     @property
     def options(self) -> FeedbackOptions:
         """How feedback is made."""
-        return FeedbackOptions(self.profile, self.budget, self.redacted, environment=self.environment, turn=self.turn)
+        return FeedbackOptions(
+            profile=self.profile,
+            budget=self.budget,
+            redacted=self.redacted,
+            environment=self.environment,
+            turn=self.turn,
+        )
 
 
 def prompts_hash(model: str) -> str:

@@ -181,8 +181,17 @@ class Target:
             self.write_spec(spec)
             self.write(name, sink.getvalue().to_pybytes())
         failed = sum(bool(row.error) for row in result.rows)
-        counts = (len(result.rows), failed, result.known, result.ignored, len(result.done))
-        return PartSummary(name, *counts, result.stop, result.usd, result.copied)
+        return PartSummary(
+            name=name,
+            rows=len(result.rows),
+            failed=failed,
+            known=result.known,
+            ignored=result.ignored,
+            done=len(result.done),
+            stop=result.stop,
+            usd=result.usd,
+            copied=result.copied,
+        )
 
     @_reported
     def read(self, name: str) -> bytes | None:

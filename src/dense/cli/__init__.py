@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
@@ -17,7 +18,6 @@ from dense.cli.convert import convert
 from dense.cli.distill import distill
 from dense.cli.methods import methods
 from dense.cli.read_options import ReadCommand, read
-from dense.cli.refit import refit
 from dense.cli.session.last import last, sessions
 from dense.cli.session.setup import config, distill_defaults, hook, mcp, setup
 from dense.cli.session.show import show
@@ -25,6 +25,9 @@ from dense.cli.session.version import full_version
 from dense.cli.session.view import view
 from dense.cli.text import printable
 from dense.errors import DenseError, WrongUsage
+
+COMMANDS = "dense.commands"
+"""The entry point group of further command groups: REFIT's, and those of other distributions."""
 
 app = typer.Typer(
     name="dense",
@@ -63,7 +66,8 @@ app.command("config")(config)
 app.command("mcp")(mcp)
 app.command("lessons")(lessons)
 app.add_typer(batch, name="batch")
-app.add_typer(refit, name="refit")
+for _group in entry_points(group=COMMANDS):
+    app.add_typer(_group.load(), name=_group.name)
 
 
 def main() -> None:

@@ -49,7 +49,7 @@ def convert(
 
     if format is not None and ":" in format:
         sys.path.insert(0, str(Path.cwd()))  # a reader of the user's own is most likely here
-    traces = TraceInputs(paths, format, given_task(task))
+    traces = TraceInputs(paths=paths, format=format, task=given_task(task))
     notes = PipedConsole(stderr=True, highlight=False, soft_wrap=True)
     is_empty = True
     for source, written in _written(traces, to, out):

@@ -135,18 +135,18 @@ def distill(
     from dense.service.turns import parse_turn
 
     settings = DistillSettings(
-        out,
-        method,
-        FeedbackOptions(
-            profile,
-            budget_choice,
+        out=out,
+        method=method,
+        options=FeedbackOptions(
+            profile=profile,
+            budget=budget_choice,
             redacted="kingfisher" if redact == "kingfisher" else not no_redact,
             environment=environment,
             lessons=read_evidence(lessons) if lessons is not None else (),
             turn=parse_turn(turn),
         ),
-        model,
-        base_url,
+        model=model,
+        base_url=base_url,
         context_tokens=context,
         look_tokens=look,
         is_small=small,
@@ -157,7 +157,7 @@ def distill(
         concurrency=concurrency,
         jobs=jobs,
     )
-    traces = TraceInputs(paths, format, given_task(task))
+    traces = TraceInputs(paths=paths, format=format, task=given_task(task))
     if only_estimate:
         print_estimate(traces, settings)
         if traces.problems:

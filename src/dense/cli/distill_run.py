@@ -135,7 +135,7 @@ async def run(traces: TraceInputs, settings: DistillSettings) -> DistillSummary:
 
 
 async def _run(traces: TraceInputs, settings: DistillSettings, name_of: Callable[..., str]) -> DistillSummary:
-    summary = DistillSummary(settings.out)
+    summary = DistillSummary(out=settings.out)
     found: Iterable[Trajectory] = traces
     if settings.out is None and len(found := list(islice(traces, 2))) > 1:
         summary.failures.append("several trajectories: only one can be printed; write them to a folder with --out")
@@ -198,7 +198,14 @@ async def _distill(
         write_run(folder, run)
     feedback = run.feedback if folder is None else Feedback("", "")
     row = _row(trajectory, name if folder else "", run.state or run.method, _first_issue(run), is_piped=is_piped)
-    return FinishedTrace(name, run.state or run.method, run.record.fallbacks, str(trajectory.source), feedback, row)
+    return FinishedTrace(
+        folder=name,
+        state=run.state or run.method,
+        fallbacks=run.record.fallbacks,
+        source=str(trajectory.source),
+        feedback=feedback,
+        row=row,
+    )
 
 
 def _row(trajectory: Trajectory, name: str, state: str, issue: str, *, is_piped: bool) -> IndexRow:
@@ -206,7 +213,17 @@ def _row(trajectory: Trajectory, name: str, state: str, issue: str, *, is_piped:
     path = "" if is_piped else os.path.realpath(source.path)
     shown = str(source)
     agent, part = trajectory.agent or "", source.part or ""
-    return IndexRow(shown, name, state, issue, trajectory.id, trajectory.format, agent, path, part)
+    return IndexRow(
+        input=shown,
+        folder=name,
+        state=state,
+        first_issue=issue,
+        trajectory=trajectory.id,
+        format=trajectory.format,
+        agent=agent,
+        path=path,
+        part=part,
+    )
 
 
 def _first_issue(run: FeedbackRun) -> str:

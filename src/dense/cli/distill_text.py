@@ -41,7 +41,7 @@ class FinishedTrace(NamedTuple):
     """Where the trace was read."""
     feedback: Feedback = Feedback("", "")
     """The feedback, if it is not in a folder."""
-    row: IndexRow = IndexRow("", "", "")
+    row: IndexRow = IndexRow(input="", folder="", state="")
     """Its line of the index."""
 
 

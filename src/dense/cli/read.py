@@ -115,7 +115,13 @@ class TraceRow:
     @classmethod
     def head(cls, stream: Stream) -> TraceRow:
         task = stream.task.instruction if stream.task else ""
-        return cls(stream.source, stream.format, stream.agent or "", stream.model or "", shortened(task, 60))
+        return cls(
+            source=stream.source,
+            format=stream.format,
+            agent=stream.agent or "",
+            model=stream.model or "",
+            task=shortened(task, 60),
+        )
 
     @classmethod
     def of(cls, stream: Stream) -> TraceRow:

@@ -118,7 +118,9 @@ class _Attempt:
         """The last action that shows a whole change of a file as a diff once it was made: better than its edits."""
         for number, holder, files in self._diffs:
             if number > after and any(same_file(path, one) for one in files):
-                return KeyAction(number, "final", "", tuple(_joined(_shown_blocks(holder, "final", ""))))
+                return KeyAction(
+                    action=number, role="final", purpose="", blocks=tuple(_joined(_shown_blocks(holder, "final", "")))
+                )
         return None
 
     @cached_property
@@ -253,7 +255,14 @@ def _key(
     holder = attempt.holder(number)
     if holder is None or holder.is_message:
         return None
-    return KeyAction(number, role, purpose, tuple(_joined(_shown_blocks(holder, role, focus))), issue, focus)
+    return KeyAction(
+        action=number,
+        role=role,
+        purpose=purpose,
+        blocks=tuple(_joined(_shown_blocks(holder, role, focus))),
+        issue=issue,
+        focus=focus,
+    )
 
 
 def _joined(blocks: Iterable[Block]) -> Iterator[Block]:

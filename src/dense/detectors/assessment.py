@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 
 from dense.detectors.registry import Finding, detect
+from dense.evidence.actions import EffectsCache
 from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
@@ -18,6 +19,7 @@ from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS
 from dense.text.quoting import as_text
+from dense.trajectory import Trajectory
 
 MAX_CHANGING_CALLS = 8
 MAX_SOURCES = 4
@@ -27,10 +29,20 @@ ID = re.compile(r"\b(?=\w*\d)(?=\w*[A-Za-z#])[\w#-]{5,40}\b")
 
 
 class TraceAssessment:
-    """What the detectors and the links between actions make of one trace."""
+    """What the detectors and the links between actions make of one trace.
 
-    def __init__(self, evidence: TraceEvidence) -> None:
-        self.evidence = evidence
+    The only place where evidence is built. Nothing is read before somebody asks for it, and everything once: whoever
+    needs what a trace shows is handed this object."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self.trajectory = trajectory
+        self.effects = EffectsCache()
+        """What each step did."""
+
+    @cached_property
+    def evidence(self) -> TraceEvidence:
+        """What the trace shows."""
+        return TraceEvidence(self.trajectory, self.effects)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

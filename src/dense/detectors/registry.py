@@ -89,7 +89,14 @@ class FindingCode(Struct, frozen=True):
     ) -> Finding:
         """A finding of this code. Empty fields are left out."""
         kept = {name: value for name, value in fields.items() if value}
-        return Finding(self.name, subject, evidence, resolution, severity or self.severity, kept)
+        return Finding(
+            code=self.name,
+            subject=subject,
+            evidence=evidence,
+            resolution=resolution,
+            severity=severity or self.severity,
+            fields=kept,
+        )
 
 
 # Detectors

@@ -67,7 +67,7 @@ def _intended(step: Step) -> tuple[Effects, str]:
         ToolCall("python", {"code": code}) if name in PYTHON else ToolCall("bash", {"command": code})
         for name, code in blocks
     ]
-    return effects(Step(step.source, calls=tuple(calls))), blocks[0][1] if blocks else ""
+    return effects(Step(source=step.source, calls=tuple(calls))), blocks[0][1] if blocks else ""
 
 
 def _runs_something(intended: Effects) -> bool:

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
+from dense.analyst import Analysis
 from dense.analyst.assembly import Assembly, Retention, by_height, with_children
 from dense.analyst.fallback_text import fallback_summary, fallback_title, task_title
 from dense.analyst.validate import valid_groups, valid_verdict
+from dense.detectors.assessment import TraceAssessment
 from dense.draft import GroupDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.evidence.actions import EffectsOf
 from dense.trajectory import Trajectory
@@ -38,34 +40,39 @@ class Accepted(Struct, frozen=True):
     """The dense source tree."""
     reconciled: ReconciledTree
     """The shortcut tree with verdicts and issues, and what of the draft was dropped."""
+    assessment: TraceAssessment
+    """What the trace shows by itself: the evidence of the analysis, or for a model's, which has none, that of the rules
+    if anybody asks for it."""
 
 
-def accept(trajectory: Trajectory, draft: TreeDraft, effects: EffectsOf, redacted: str = "") -> Accepted:
-    """The trees of a draft. The same draft of the same trajectory gives the same trees.
+def accept(trajectory: Trajectory, analysis: Analysis, redacted: str = "") -> Accepted:
+    """The trees of an analysis. The same draft of the same trajectory gives the same trees.
 
     `redacted` says in words what was taken out of the trajectory before the analyst saw it."""
+    draft, assessment = analysis.draft, analysis.assessment or TraceAssessment(trajectory)
     problems: list[str] = []
     whole = _Coverage(len(trajectory.steps), problems).covered(draft.root)
     names = _identifiers(whole, len(trajectory.steps))
     root = _source(whole, trajectory, names)
     pieces = {names[id(piece)]: piece for piece in _subtasks(whole)}
-    acceptance = _Acceptance(pieces, root, effects, problems)
+    acceptance = _Acceptance(pieces, root, assessment.effects, problems)
     reconciled = acceptance.reconciled(root)
     issues = tuple(acceptance.assembly.issues.values())
     requirements, next_steps, products = _overview(draft, len(trajectory.steps), problems)
     return Accepted(
         SourceTree(trajectory.id, trajectory.task, root),
         ReconciledTree(
-            trajectory.id,
-            trajectory.task,
-            reconciled,
-            issues,
-            redacted,
-            tuple(problems),
-            requirements,
-            next_steps,
-            products,
+            trajectory=trajectory.id,
+            task=trajectory.task,
+            root=reconciled,
+            issues=issues,
+            redacted=redacted,
+            problems=tuple(problems),
+            requirements=requirements,
+            next_steps=next_steps,
+            products=products,
         ),
+        assessment,
     )
 
 
@@ -179,12 +186,12 @@ def _source(piece: SubtaskDraft, trajectory: Trajectory, names: Mapping[int, str
     title = piece.title.strip() and piece.title
     summary = piece.summary.strip() and piece.summary
     return Subtask(
-        names[id(piece)],
-        piece.level,
-        title or (task_title(trajectory.task) if is_root else fallback_title(children)),
-        summary or ("" if is_root else fallback_summary(children)),
-        tuple(children),
-        piece.facets,
+        id=names[id(piece)],
+        level=piece.level,
+        title=title or (task_title(trajectory.task) if is_root else fallback_title(children)),
+        summary=summary or ("" if is_root else fallback_summary(children)),
+        children=tuple(children),
+        facets=piece.facets,
     )
 
 

@@ -6,15 +6,16 @@
 
 from __future__ import annotations
 
-from dense.analyst import Analyst
+from typing import Any
+
+from dense.analyst import Analysis, Analyst
 from dense.distillation.accept import Accepted, accept
 from dense.errors import DenseError
-from dense.evidence.actions import EffectsOf
 from dense.trajectory import Trajectory
 
 
 async def distill_trees(
-    trajectory: Trajectory, analyst: Analyst, effects: EffectsOf, *, redacted: str = "", with_verdicts: bool = True
+    trajectory: Trajectory, analyst: Analyst, *, redacted: str = "", with_verdicts: bool = True
 ) -> Accepted:
     """The trees of a trajectory: nested subtasks, then shortcuts, verdicts and issues.
 
@@ -23,5 +24,8 @@ async def distill_trees(
     without verdicts only the source tree means anything."""
     if not trajectory.steps:
         raise DenseError(f"{trajectory.source}: a trajectory without steps cannot be distilled")
-    draft = await analyst.analyse(trajectory, with_verdicts=with_verdicts)
-    return accept(trajectory, draft, effects, redacted)
+    analysis: Any = await analyst.analyse(trajectory, with_verdicts=with_verdicts)
+    if not isinstance(analysis, Analysis):  # an analyst need not be typed
+        kind = type(analysis).__name__
+        raise DenseError(f"the analyst {analyst.name} must return an `Analysis` (`dense.analyst`), not {kind}")
+    return accept(trajectory, analysis, redacted)

@@ -9,23 +9,25 @@ from msgspec.structs import replace
 from dense.analyst.assembly import said
 from dense.analyst.fallback_text import fallback_summary
 from dense.distillation.accept import Accepted
-from dense.evidence.actions import EffectsOf
 from dense.tree import Issue, ReconciledTree, Subtask, Verdict, leaves
 
 
-def unreconciled(trees: Accepted, effects: EffectsOf) -> ReconciledTree:
+def unreconciled(trees: Accepted) -> ReconciledTree:
     """The source tree as a report needs it: subtasks with the summaries that they got when they were made, nobody's
     verdict, no shortcut. The actions that are kept by rule are its key actions.
 
     What a summary calls open is an issue that nobody closes. Of nested subtasks, the highest that says something
     counts: its summary has drawn those below it together."""
     source = trees.source.root
-    issues = [Issue(f"issue_{number}", text, place) for number, (place, text) in enumerate(_left_open(source))]
-    keys = tuple([leaf.id for leaf in leaves(source) if effects(leaf.step).is_key])
+    issues = [
+        Issue(id=f"issue_{number}", text=text, raised_at=place)
+        for number, (place, text) in enumerate(_left_open(source))
+    ]
+    keys = tuple([leaf.id for leaf in leaves(source) if trees.assessment.effects(leaf.step).is_key])
     root = replace(
         source,
         summary=source.summary or fallback_summary(source.children),
-        verdict=Verdict("insufficient_evidence", "unknown", "unknown", key_actions=keys),
+        verdict=Verdict(coherence="insufficient_evidence", completion="unknown", state="unknown", key_actions=keys),
     )
     return replace(trees.reconciled, root=root, issues=tuple(issues), problems=())
 

@@ -48,7 +48,7 @@ class DensePlugin:
         if self._method.sees == "outcome":
             raise DenseError(f"--plugin-kwarg method={method}: it wants the grade, which this plugin does not read")
         self._model_name, self._settings = model, model_settings(model)
-        self._options = FeedbackOptions(profile, budget)
+        self._options = FeedbackOptions(profile=profile, budget=budget)
         self._stack = AsyncExitStack()
         self._choice = AnalystChoice()
         self._done = self._failed = 0

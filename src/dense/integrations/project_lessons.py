@@ -9,15 +9,11 @@ from pathlib import Path
 from dense.batch.observed import failures_of
 from dense.detectors.assessment import TraceAssessment
 from dense.errors import DenseError
-from dense.evidence.actions import EffectsCache
-from dense.evidence.trace import TraceEvidence
 from dense.integrations.queue import LESSONS, project_folder
 from dense.integrations.state import now, project_root, write_atomically
 from dense.lessons.files import encode_evidence, read_evidence
 from dense.lessons.lesson import LessonEvidence, lessons_of, task_hash
 from dense.lessons.text import lesson_items
-from dense.service.drafting import clean
-from dense.trajectory import Trajectory
 
 FOLDER = "lessons"
 MAX_BYTES = 1_500
@@ -26,10 +22,10 @@ MAX_SESSIONS = 200
 MAX_TASK = 200
 
 
-def keep_evidence(name: str, folder: str, trajectory: Trajectory) -> None:
+def keep_evidence(name: str, folder: str, assessment: TraceAssessment) -> None:
     """Keep what a session shows about dead ends, and write the project's lessons anew."""
     place = project_folder(folder)
-    pieces = _session_evidence(name, str(project_root(folder)), trajectory)
+    pieces = _session_evidence(name, str(project_root(folder)), assessment)
     if not pieces:
         return
     write_atomically(place / FOLDER / f"{name}.jsonl", encode_evidence(pieces).decode("utf-8"))
@@ -46,18 +42,29 @@ def _readable_evidence(path: Path) -> tuple[LessonEvidence, ...]:
         return ()
 
 
-def _session_evidence(name: str, project: str, trajectory: Trajectory) -> list[LessonEvidence]:
-    cleaned, _ = clean(trajectory, redacted=True)
+def _session_evidence(name: str, project: str, assessment: TraceAssessment) -> list[LessonEvidence]:
+    cleaned = assessment.trajectory
     task = " ".join((cleaned.task.instruction if cleaned.task else "").split())[:MAX_TASK]
     if not task:
         return []
-    failures = failures_of(TraceAssessment(TraceEvidence(cleaned, EffectsCache())))
     return [
         LessonEvidence(
-            failure.signature, failure.program or cleaned.agent or "", way.kind, way.text, way.has_worked, task,
-            task_hash(cleaned.task), project, name, name, failure.action, way.action, failure.line,
-            failure.command, now()[:10],
+            signature=failure.signature,
+            program=failure.program or cleaned.agent or "",
+            kind=way.kind,
+            way=way.text,
+            has_worked=way.has_worked,
+            task=task,
+            task_hash=task_hash(cleaned.task),
+            project=project,
+            run=name,
+            source=name,
+            failed=failure.action,
+            shown=way.action,
+            line=failure.line,
+            command=failure.command,
+            started=now()[:10],
         )
-        for failure in failures
+        for failure in failures_of(assessment)
         for way in failure.ways
-    ]  # fmt: skip
+    ]

@@ -71,8 +71,8 @@ def _work_on(path: Path) -> None:
 def distill_session(item: dict[str, Any]) -> dict[str, Any]:
     """The result of one session: its state, what is open, and the text for the next session."""
     trajectory = queued_trajectory(item)
-    keep_evidence(plain_name(str(item["session_id"])), str(item["cwd"]), trajectory)
     done = asyncio.run(_distilled(trajectory, load_settings(Path(str(item["cwd"])), trusts_project=False)))
+    keep_evidence(plain_name(str(item["session_id"])), str(item["cwd"]), done.assessment)
     tree, verdict = done.reconciled, done.reconciled.root.verdict
     opened = [issue.text for issue in open_issues(tree)]
     state = verdict.state if verdict is not None else "unknown"

@@ -147,7 +147,12 @@ def row(
     parsed = {name: words(text) for name, text in sets.items()}
     followed = [parsed[one] for one in ("valued", "script_options", "output_options", "input_options") if one in parsed]
     return Program(
-        tuple(names.split()), traits_implied, operands, wrappers, followed=frozenset[str]().union(*followed), **parsed
+        names=tuple(names.split()),
+        traits=traits_implied,
+        operands=operands,
+        wrappers=wrappers,
+        followed=frozenset[str]().union(*followed),
+        **parsed,
     )
 
 

@@ -141,16 +141,16 @@ def _lesson(key: tuple[str, ...], pieces: Sequence[LessonEvidence]) -> Lesson | 
         return None  # what was seen last speaks against it
     signature, program, kind, way, project = key
     return Lesson(
-        signature,
-        program,
-        kind,
-        way,
-        project,
-        tasks,
-        len({piece.run for piece in worked}),
-        failed_tasks,
-        last_seen,
-        _examples(worked),
+        signature=signature,
+        program=program,
+        kind=kind,
+        way=way,
+        project=project,
+        tasks=tasks,
+        runs=len({piece.run for piece in worked}),
+        failed_tasks=failed_tasks,
+        last_seen=last_seen,
+        evidence=_examples(worked),
     )
 
 

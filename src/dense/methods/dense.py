@@ -12,7 +12,7 @@ from dense.deliver.report import state_of, tree_report
 from dense.distillation import Accepted, distill_trees, unreconciled
 from dense.methods.method import FeedbackDraft, MethodContext
 from dense.trajectory import Trajectory
-from dense.tree import ReconciledTree, SourceTree
+from dense.tree import ReconciledTree
 
 
 class Dense:
@@ -25,8 +25,8 @@ class Dense:
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """Build, compress, reconcile."""
         trees = await _trees(trajectory, context)
-        fit = _fit(trees.reconciled, context)
-        return FeedbackDraft(fit, state=state_of(trees.reconciled.root), files=_files(trees), is_tree=True)
+        fit = _fit(trees, trees.reconciled, context)
+        return _draft(fit, trees)
 
 
 class Flat:
@@ -39,13 +39,13 @@ class Flat:
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """The same lines without nesting."""
         trees = await _trees(trajectory, context)
-        nested = _fit(trees.reconciled, context)
+        nested = _fit(trees, trees.reconciled, context)
 
         def fit(room: int) -> ReportPage:
             report = nested(room)
             return replace(report, items=tuple([replace(one, label=one.label.lstrip()) for one in report.items]))
 
-        return FeedbackDraft(fit, state=state_of(trees.reconciled.root), files=_files(trees), is_tree=True)
+        return _draft(fit, trees)
 
 
 class NoShortcuts:
@@ -57,21 +57,25 @@ class NoShortcuts:
 
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """Build and summarise; the same report as that of DENSE, on a tree that nobody compressed or judged."""
-        trees = await distill_trees(
-            trajectory, context.analyst, context.effects, redacted=context.redacted, with_verdicts=False
-        )
-        fit = _fit(unreconciled(trees, context.effects), context)
-        return FeedbackDraft(fit, files={"tree.json": trees.source}, is_tree=True)
+        trees = await _trees(trajectory, context, with_verdicts=False)
+        fit = _fit(trees, unreconciled(trees), context)
+        return FeedbackDraft(fit=fit, files={"tree.json": trees.source}, is_tree=True, assessment=trees.assessment)
 
 
-def _fit(tree: ReconciledTree, context: MethodContext) -> Fit:
+async def _trees(trajectory: Trajectory, context: MethodContext, *, with_verdicts: bool = True) -> Accepted:
+    return await distill_trees(trajectory, context.analyst, redacted=context.redacted, with_verdicts=with_verdicts)
+
+
+def _fit(trees: Accepted, tree: ReconciledTree, context: MethodContext) -> Fit:
     report = paper_report if context.follows_paper else tree_report
-    return report(tree, effects=context.effects)
+    return report(tree, effects=trees.assessment.effects)
 
 
-async def _trees(trajectory: Trajectory, context: MethodContext) -> Accepted:
-    return await distill_trees(trajectory, context.analyst, context.effects, redacted=context.redacted)
-
-
-def _files(trees: Accepted) -> dict[str, SourceTree | ReconciledTree]:
-    return {"tree.json": trees.source, "reconciled.json": trees.reconciled}
+def _draft(fit: Fit, trees: Accepted) -> FeedbackDraft:
+    return FeedbackDraft(
+        fit=fit,
+        state=state_of(trees.reconciled.root),
+        files={"tree.json": trees.source, "reconciled.json": trees.reconciled},
+        is_tree=True,
+        assessment=trees.assessment,
+    )

@@ -22,7 +22,7 @@ from dense.deliver.page import Fit
 if TYPE_CHECKING:  # who lists methods needs none of these
     from dense.analyst import Analyst
     from dense.analyst.asker import Asker
-    from dense.evidence.actions import EffectsOf
+    from dense.detectors.assessment import TraceAssessment
     from dense.lessons.lesson import Lesson
     from dense.model.chat import ChatModel
     from dense.outcome import Outcome
@@ -45,6 +45,8 @@ class FeedbackDraft(Struct, frozen=True):
     """Further files to keep, by name; each is written as JSON."""
     is_tree: bool = False
     """Whether the report is a tree of subtasks: with the paper's budget, trees have a limit of their own."""
+    assessment: TraceAssessment | None = None
+    """What the trace shows by itself, of a method that built on an analysis: for what stands beside the message."""
 
 
 class MethodContext(Struct, frozen=True):
@@ -54,8 +56,6 @@ class MethodContext(Struct, frozen=True):
     """Asks questions: of a language model, the built-in rules, or a script."""
     analyst: Analyst
     """Analyses the trajectory, for methods that build on its tree."""
-    effects: EffectsOf
-    """What each step did, looked at once."""
     model: ChatModel | None = None
     """The model itself, for a method that writes its own prompts; None if there is none."""
     prompt_bytes: int = 240_000

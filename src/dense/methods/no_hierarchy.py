@@ -39,4 +39,4 @@ class NoHierarchy:
             *text_items("lesson", answer.lessons),
             *(Item("evidence", 1, "evidence ", f"a{e.action_index}: {one_line(e.shows)}") for e in answer.evidence),
         ]
-        return FeedbackDraft(list_report(items, redacted=context.redacted), state=answer.status)
+        return FeedbackDraft(fit=list_report(items, redacted=context.redacted), state=answer.status)

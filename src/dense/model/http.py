@@ -196,23 +196,23 @@ class HttpModel:
                     payload = await self._read(response, limit)
                     status, headers = response.status, response.headers
         except _TooLarge as error:
-            return WireFailure(str(error), "dead", error.status, may_be_billed=True)
+            return WireFailure(text=str(error), then="dead", status=error.status, may_be_billed=True)
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             reason = str(getattr(error, "os_error", "")) or str(error)
             text = f"no connection to {self.spec.address} ({reason})"
-            return WireFailure(text, "again", is_unreachable=True)
+            return WireFailure(text=text, then="again", is_unreachable=True)
         except TimeoutError:
-            return WireFailure(self._slowness(time.monotonic() - began), "again", may_be_billed=True)
+            return WireFailure(text=self._slowness(time.monotonic() - began), then="again", may_be_billed=True)
         except (aiohttp.ClientError, OSError) as error:
             text = f"the connection broke ({type(error).__name__}: {error})"
-            return WireFailure(text, "again", may_be_billed=True)
+            return WireFailure(text=text, then="again", may_be_billed=True)
         if status != 200:
             return failure_of(status, payload, headers)
         try:
             return self.wire.answer(payload, self.spec, form)
         except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
             text = f"the response is not what was promised ({error}): {payload[:80].decode('utf-8', 'replace')!r}"
-            return WireFailure(text, "again", 200, may_be_billed=True)
+            return WireFailure(text=text, then="again", status=200, may_be_billed=True)
 
     async def _read(self, response: aiohttp.ClientResponse, limit: asyncio.Timeout) -> bytes:
         """The body, as far as it is within its bounds of size and time."""
@@ -284,7 +284,15 @@ class HttpModel:
         usage = sum((attempt.usage for attempt in attempts if attempt.usage is not None), Usage())
         seconds = round(time.monotonic() - started, 4)
         model = answer.model or self.spec.name
-        return ChatReply(answer.text, usage, answer.finish, model, seconds, tuple(attempts), at)
+        return ChatReply(
+            text=answer.text,
+            usage=usage,
+            finish=answer.finish,
+            model=model,
+            seconds=seconds,
+            attempts=tuple(attempts),
+            at=at,
+        )
 
 
 def _default_policy(url: str) -> RetryPolicy:

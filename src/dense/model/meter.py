@@ -81,14 +81,14 @@ class CallLedger:
         usd, unknown = price_attempts(self.prices, reply.attempts, reply.at, reply.model)
         return self._add(
             ModelCall(
-                request.label,
-                request.digest,
-                reply.at,
-                reply.seconds,
-                reply.usage,
-                usd,
-                reply.finish,
-                reply.model,
+                label=request.label,
+                request=request.digest,
+                at=reply.at,
+                seconds=reply.seconds,
+                usage=reply.usage,
+                usd=usd,
+                finish=reply.finish,
+                model=reply.model,
                 tries=max(1, len(reply.attempts)),
                 unknown_tries=unknown,
                 is_cached=reply.is_cached,
@@ -103,12 +103,12 @@ class CallLedger:
         seconds = round(sum(attempt.seconds for attempt in attempts), 4)
         return self._add(
             ModelCall(
-                request.label,
-                request.digest,
-                at,
-                seconds,
-                usage,
-                usd,
+                label=request.label,
+                request=request.digest,
+                at=at,
+                seconds=seconds,
+                usage=usage,
+                usd=usd,
                 error=str(error),
                 tries=max(1, len(attempts)),
                 unknown_tries=unknown,

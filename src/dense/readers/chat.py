@@ -89,8 +89,10 @@ class Chat:
     def _open(self, message: dict[str, Any], source: Source) -> StepDraft:
         content = message.get("content")
         if len(message) == 2 and isinstance(content, str):  # a role and a text, nothing else
-            return StepDraft(source, [content])
-        draft = StepDraft(source, timestamp=timestamp(message.get("timestamp")), usage=usage_of(message.get("usage")))
+            return StepDraft(source=source, message=[content])
+        draft = StepDraft(
+            source=source, timestamp=timestamp(message.get("timestamp")), usage=usage_of(message.get("usage"))
+        )
         model = string(message.get("model"))
         if self.model is None:
             self.model = model

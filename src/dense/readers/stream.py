@@ -47,21 +47,31 @@ class StepDraft(msgspec.Struct):
         if origin == "tool" and "\r\n" in text:
             text = with_plain_line_ends(text)
         is_request = origin == "user" and call_id is None and bool(request_of(text))
-        self.observations.append(Observation(text, call_id, origin, is_error, exit_code, timestamp, is_request))
+        self.observations.append(
+            Observation(
+                text=text,
+                call_id=call_id,
+                origin=origin,
+                is_error=is_error,
+                exit_code=exit_code,
+                timestamp=timestamp,
+                is_request=is_request,
+            )
+        )
 
     def build(self) -> Step:
         message, reasoning, subagents = self.message, self.reasoning, self.subagents
         return Step(
-            self.source,
-            message[0] if len(message) == 1 else _joined(message),
-            _joined(reasoning) if reasoning else "",
-            tuple(self.calls),
-            tuple(self.observations),
-            self.agent,
-            self.model,
-            self.timestamp,
-            self.usage,
-            tuple(subagents) if subagents else (),
+            source=self.source,
+            message=message[0] if len(message) == 1 else _joined(message),
+            reasoning=_joined(reasoning) if reasoning else "",
+            calls=tuple(self.calls),
+            observations=tuple(self.observations),
+            agent=self.agent,
+            model=self.model,
+            timestamp=self.timestamp,
+            usage=self.usage,
+            subagents=tuple(subagents) if subagents else (),
         )
 
 
@@ -100,7 +110,15 @@ class Stream:
 
     def head(self) -> Trajectory:
         """The trajectory without what is known only at the end."""
-        return Trajectory(self.format, self.id, self.source, self.agent, self.agent_version, self.model, self.task)
+        return Trajectory(
+            format=self.format,
+            id=self.id,
+            source=self.source,
+            agent=self.agent,
+            agent_version=self.agent_version,
+            model=self.model,
+            task=self.task,
+        )
 
     def counted(self) -> Iterator[Step]:
         """The steps; when they end, `usage` is known as well as it can be."""

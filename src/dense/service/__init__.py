@@ -4,8 +4,8 @@
 the same cleaning, the same budgets, the same record, the same rule when calls to a model fail.
 
 Comes in: a method (`dense.methods`), a trajectory, who answers (`AnalystChoice`). Goes out: `FeedbackRun`, or
-`FailedRun` with the record of what happened. Prints nothing, and must never import `cli`, `refit`, `report` or
-`harness`."""
+`FailedRun` with the record of what happened. Prints nothing, and must never import
+`cli`."""
 
 from __future__ import annotations
 

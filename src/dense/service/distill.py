@@ -12,6 +12,7 @@ from dense.analyst import Analyst, Profile
 from dense.analyst.questions import Answerer
 from dense.deliver.budget import BudgetChoice
 from dense.deliver.message import Environment
+from dense.detectors.assessment import TraceAssessment
 from dense.feedback import Feedback
 from dense.methods.catalogue import method
 from dense.model import OpenModel
@@ -36,6 +37,8 @@ class Distillation(Struct, frozen=True):
     """What the next attempt gets."""
     record: RunRecord
     """Who answered, what was asked, what it cost."""
+    assessment: TraceAssessment
+    """What the trajectory shows by itself, whoever analysed it. Not part of the public interface."""
 
 
 async def distill(
@@ -58,10 +61,10 @@ async def distill(
     `ModelError` if the model cannot be used at all, other kinds of `DenseError` if the trajectory has nothing to learn
     from."""
     choice = AnalystChoice(model, analyst, settings=settings)
-    options = FeedbackOptions(profile, budget, redacted=redacted, environment=environment, turn=turn)
+    options = FeedbackOptions(profile=profile, budget=budget, redacted=redacted, environment=environment, turn=turn)
     run = (await make_feedback(method("dense"), trajectory, choice, options=options)).require()
     source, reconciled = cast("SourceTree", run.files[TREE]), cast("ReconciledTree", run.files[RECONCILED])
-    return Distillation(source, reconciled, run.feedback, run.record)
+    return Distillation(source, reconciled, run.feedback, run.record, cast("TraceAssessment", run.assessment))
 
 
 def distill_sync(

@@ -16,6 +16,7 @@ from dense.deliver.injected_feedback import without_injected
 from dense.deliver.memory import MemoryItem, share_of
 from dense.deliver.message import Environment, MessageFrame, compose
 from dense.deliver.page import Fit, Item, ReportPage, encodable, write_items
+from dense.detectors.assessment import TraceAssessment
 from dense.errors import DenseError, MissingInput
 from dense.feedback import Feedback
 from dense.methods.method import AnyMethod, FeedbackDraft, MethodContext
@@ -25,7 +26,14 @@ from dense.redact.walk import texts_of
 from dense.trajectory import Trajectory
 
 METHOD_DOCS = "docs/add-a-method.md"
-DRAFT_FIELDS: dict[str, Any] = {"fit": Callable, "frame": MessageFrame, "state": str, "files": Mapping, "is_tree": bool}
+DRAFT_FIELDS: dict[str, Any] = {
+    "fit": Callable,
+    "frame": MessageFrame,
+    "state": str,
+    "files": Mapping,
+    "is_tree": bool,
+    "assessment": TraceAssessment | None,
+}
 """The type of each field of a draft."""
 
 

@@ -16,7 +16,6 @@ from dense.analyst.questions import Correction, Question, as_judgement
 from dense.analyst.questions.outlines import SENTENCE
 from dense.analyst.rules import RulesAnalyst
 from dense.draft import TreeDraft
-from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.methods.asking.model import MethodModelAnswerer
 from dense.methods.asking.questions import BASELINE_QUESTIONS, Advice, Assessment, BaselineQuestion, Decision, Overview
 from dense.methods.asking.requests import shown_actions
@@ -46,9 +45,9 @@ class MeasuringAnalyst:
     """Renders every question as a model would get it, measures it, and gives an answer of ordinary size: the fast
     profile gets what the rules draft, the others an outline."""
 
-    def __init__(self, settings: ModelSettings, trajectory: Trajectory, effects: EffectsOf) -> None:
+    def __init__(self, settings: ModelSettings, trajectory: Trajectory) -> None:
         self.name = "estimate"
-        self._trajectory, self._rules = trajectory, RulesAnalyst(effects)
+        self._trajectory = trajectory
         self._draft: TreeDraft | None = None
         self.calls, self.usage = 0, Usage(0, None, None, 0)
         self._dense = settings.analyst(UnaskedModel())
@@ -60,7 +59,7 @@ class MeasuringAnalyst:
             reply = json.dumps(_outlined(question, self._baselines))
             request = self._baselines.render(question, correction)
         elif isinstance(question, Whole | Window | Closing):
-            self._draft = self._draft or await self._rules.analyse(self._trajectory)
+            self._draft = self._draft or RulesAnalyst().analysed(self._trajectory).draft
             reply = json.dumps(answer_from_draft(question, self._draft), ensure_ascii=False)
             request = self._dense.render(question, correction)
         else:
@@ -93,7 +92,7 @@ class MeasuringModel:
         self.calls += 1
         self.usage += used
         text = SENTENCE if request.schema is None else json.dumps(_simplest(request.schema))
-        return ChatReply(text, used, "stop", "estimate", 0.0)
+        return ChatReply(text=text, usage=used, finish="stop", model="estimate", seconds=0.0)
 
 
 async def estimate(
@@ -111,12 +110,17 @@ async def estimate(
     outlined replies lead to."""
     outcome = Outcome("") if method.sees == "outcome" else None
     cleaned, redactions = clean(trajectory)
-    effects = EffectsCache()
-    measuring, model = MeasuringAnalyst(settings, cleaned, effects), MeasuringModel()
+    measuring, model = MeasuringAnalyst(settings, cleaned), MeasuringModel()
     asker = Asker(measuring)
-    analyst = analyst_for(measuring, asker, profile, effects, settings.look)
+    analyst = analyst_for(measuring, asker, profile, settings.look)
     redacted = redactions.describe() if redactions else ""
-    context = MethodContext(asker, analyst, effects, model, settings.prompt_bytes, redacted)
+    context = MethodContext(
+        asker=asker,
+        analyst=analyst,
+        model=model,
+        prompt_bytes=settings.prompt_bytes,
+        redacted=redacted,
+    )
     await draft(method, cleaned, outcome, context)
     usage = measuring.usage + model.usage
     return CostEstimate(measuring.calls + model.calls, usage, prices.usd(usage, at))

@@ -20,9 +20,9 @@ from dense.deliver.injected_feedback import own_task
 from dense.deliver.memory import MemoryItem
 from dense.deliver.message import Environment
 from dense.deliver.paper_report import paper_frame
+from dense.detectors.assessment import TraceAssessment
 from dense.draft import Asked
 from dense.errors import DenseError, ModelError, UnansweredCalls, describe_exception
-from dense.evidence.actions import EffectsCache
 from dense.feedback import Feedback
 from dense.lessons.lesson import LessonEvidence, lessons_for
 from dense.lessons.project import project_of
@@ -73,6 +73,10 @@ class FeedbackRun(Struct, frozen=True):
     """The method's own files, by name."""
     item: MemoryItem | None = None
     """The feedback as later rounds remember it; None for the task alone."""
+    trajectory: Trajectory | None = None
+    """The trajectory as the method saw it: clean, and only the request that was asked for."""
+    assessment: TraceAssessment | None = None
+    """What that trajectory shows by itself, of a method that built on an analysis."""
 
     def require(self) -> FeedbackRun:
         """This run; a `FailedRun` raises its error."""
@@ -100,11 +104,9 @@ async def make_feedback(
     outcome: Outcome | None = None,
     options: FeedbackOptions = FeedbackOptions(),  # noqa: B008 - immutable
     delivered: str = "",
-    effects: EffectsCache | None = None,
 ) -> FeedbackRun | FailedRun:
     """Run one method on one trajectory. An outcome reaches only a method that is privileged by its type.
     `delivered` is the message that the run of the trajectory was given as a file, by the record of whoever gave it.
-    `effects` may be shared with an analyst of the caller's own.
 
     A question without a usable answer is the method's to handle, and the record says so. A call that failed for good
     fails the run: what a fallback would make of it is not the method's feedback. After a failure, unusable answers are
@@ -117,25 +119,25 @@ async def make_feedback(
         asked = asker.record() if asker is not None else ()
         calls = tally.ledger.calls if tally is not None else ()
         return RunRecord(
-            trajectory.id,
-            trajectory.source,
-            trajectory.format,
-            choice.recorded_name,
-            options.profile,
-            budgets,
-            asked,
-            sum(question.fell_back for question in asked),
-            tuple(sorted(calls, key=lambda call: (call.label, call.at))),
-            tally.ledger.totals if tally is not None else CallTotals(),
-            tally.ledger.prices.source if tally is not None else "",
-            prompt_hashes(),
-            dict(redactions.counts),
-            feedback.dropped,
-            round(time.perf_counter() - start, 3),
-            package_versions(),
-            method.name,
-            failure,
-            trace,
+            trajectory=trajectory.id,
+            source=trajectory.source,
+            format=trajectory.format,
+            analyst=choice.recorded_name,
+            profile=options.profile,
+            budgets=budgets,
+            asked=asked,
+            fallbacks=sum(question.fell_back for question in asked),
+            calls=tuple(sorted(calls, key=lambda call: (call.label, call.at))),
+            totals=tally.ledger.totals if tally is not None else CallTotals(),
+            prices=tally.ledger.prices.source if tally is not None else "",
+            prompts=prompt_hashes(),
+            redactions=dict(redactions.counts),
+            dropped=feedback.dropped,
+            seconds=round(time.perf_counter() - start, 3),
+            versions=package_versions(),
+            method=method.name,
+            failure=failure,
+            trace=trace,
         )
 
     try:
@@ -144,17 +146,15 @@ async def make_feedback(
             cleaned = select_turn(cleaned, options.turn)
         trace = trace_hash(cleaned)
         budgets = budgets_for(options.budget, cleaned)
-        effects = EffectsCache() if effects is None else effects
-        asker = Asker(RulesAnswerer(cleaned, effects) if given is None or isinstance(given, Analyst) else given)
+        asker = Asker(RulesAnswerer(cleaned) if given is None or isinstance(given, Analyst) else given)
         context = MethodContext(
-            asker,
-            analyst_for(given, asker, options.profile, effects, choice.settings.look),
-            effects,
-            tally,
-            choice.settings.prompt_bytes,
-            redactions.describe() if redactions else "",
-            tuple(lessons_for(options.lessons, cleaned, project_of(trajectory), own_task(trajectory))),
-            options.budget == "paper",
+            asker=asker,
+            analyst=analyst_for(given, asker, options.profile, choice.settings.look),
+            model=tally,
+            prompt_bytes=choice.settings.prompt_bytes,
+            redacted=redactions.describe() if redactions else "",
+            lessons=tuple(lessons_for(options.lessons, cleaned, project_of(trajectory), own_task(trajectory))),
+            follows_paper=options.budget == "paper",
         )
         found = await draft(method, cleaned, outcome, context, redacted=options.redacted)
         if found is not None and context.follows_paper:
@@ -170,12 +170,14 @@ async def make_feedback(
             await _forget_unusable(choice.model, tally, asked, reason)
         return FailedRun(reason, record(Feedback("", ""), describe_failure(reason, method)))
     return FeedbackRun(
-        method.name,
-        made.feedback,
-        record(made.feedback),
-        made.state,
-        made.files,
-        made.item,
+        method=method.name,
+        feedback=made.feedback,
+        record=record(made.feedback),
+        state=made.state,
+        files=made.files,
+        item=made.item,
+        trajectory=cleaned,
+        assessment=found.assessment if found is not None else None,
     )
 
 

@@ -70,14 +70,14 @@ def _with_step(node: Node, step: Callable[[Leaf], Step]) -> Node:
 
 def _shortened(step: Step, limit: int) -> Step:
     return Step(
-        step.source,
-        clip_end(step.message, limit),
-        "",
-        tuple([_shortened_call(call, limit) for call in step.calls]),
-        tuple([_shortened_observation(seen, limit) for seen in step.observations]),
-        step.agent,
-        step.model,
-        step.timestamp,
+        source=step.source,
+        message=clip_end(step.message, limit),
+        reasoning="",
+        calls=tuple([_shortened_call(call, limit) for call in step.calls]),
+        observations=tuple([_shortened_observation(seen, limit) for seen in step.observations]),
+        agent=step.agent,
+        model=step.model,
+        timestamp=step.timestamp,
     )
 
 

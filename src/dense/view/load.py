@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dense.detectors.assessment import TraceAssessment
 from dense.errors import DenseError
 from dense.methods import method as named_method
 from dense.readers import read
@@ -45,6 +46,8 @@ class LoadedRun(Struct, frozen=True):
     """The message that this attempt itself was given, in an experiment."""
     notes: tuple[str, ...] = ()
     """What a reader of the page must know: a trace that is no longer there."""
+    assessment: TraceAssessment | None = None
+    """What the trajectory shows by itself, of a run whose analysis was just made."""
 
 
 def load_runs(
@@ -79,9 +82,15 @@ async def _made(trajectory: Trajectory, name: str, options: FeedbackOptions) -> 
     chosen = named_method(name)
     outcome = trial_outcome(trajectory) if chosen.sees == "outcome" else None
     run = (await make_feedback(chosen, trajectory, AnalystChoice(), outcome=outcome, options=options)).require()
-    cleaned, _ = clean(trajectory, redacted=options.redacted)
     tree = cast("ReconciledTree | None", run.files.get(RECONCILED))
-    return LoadedRun(cleaned, run.record, run.feedback.report, run.feedback.message, tree)
+    return LoadedRun(
+        trajectory=cast("Trajectory", run.trajectory),
+        record=run.record,
+        report=run.feedback.report,
+        message=run.feedback.message,
+        tree=tree,
+        assessment=run.assessment,
+    )
 
 
 def _only_trajectory(path: Path, format: str | None, task: str | None) -> Trajectory:
@@ -109,11 +118,11 @@ def _distilled(folder: Path, *, redacted: Redaction) -> LoadedRun:
     trajectory = _source_trajectory(folder, record)
     if trajectory is not None:
         cleaned, _ = clean(trajectory, redacted=redacted)
-        return LoadedRun(cleaned, record, report, message, tree)
+        return LoadedRun(trajectory=cleaned, record=record, report=report, message=message, tree=tree)
     steps = tuple(leaf.step for leaf in leaves(tree.root)) if tree is not None else ()
-    kept = Trajectory(record.format, record.trajectory, record.source, task=_task(tree), steps=steps)
+    kept = Trajectory(format=record.format, id=record.trajectory, source=record.source, task=_task(tree), steps=steps)
     note = f"The trace is no longer at {record.source.path}: steps show what the result itself holds."
-    return LoadedRun(kept, record, report, message, tree, notes=(note,))
+    return LoadedRun(trajectory=kept, record=record, report=report, message=message, tree=tree, notes=(note,))
 
 
 def _task(tree: ReconciledTree | None) -> Task | None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dense.deliver.budget import raw_size
-from dense.evidence.actions import EffectsCache
+from dense.detectors.assessment import TraceAssessment
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.trace import TraceEvidence
 from dense.narrate.actions import describe_action
 from dense.text.clip import clip_end, clip_middle
 from dense.trajectory import Step, ToolCall, Trajectory
@@ -36,7 +35,7 @@ type Values = dict[str, Any]
 def run_values(run: LoadedRun) -> Values:
     """Everything that the page shows of a run at once; the texts of steps are apart, in `step_values`."""
     tree, trajectory = run.tree, run.trajectory
-    facts = TraceEvidence(trajectory, EffectsCache()).facts
+    facts = (run.assessment or TraceAssessment(trajectory)).evidence.facts
     actions = {leaf.id: leaf.action for leaf in leaves(tree.root)} if tree is not None else {}
     return {
         "name": _name(run),

@@ -21,7 +21,6 @@ from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Correction, Question
 from dense.distillation import accept
 from dense.errors import AnalystFailed, CallFailed, UnansweredCalls
-from dense.evidence.actions import EffectsCache
 from dense.service import Distillation, distill
 from dense.service.analysts import ModelSettings
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
@@ -87,8 +86,8 @@ def test_every_fault_keeps_the_laws(faults: Any) -> None:
 
 
 async def drafted(trajectory: Trajectory, reply: str, answerer: Any) -> ReconciledTree:
-    draft = await OneCallAnalyst(Asker(answerer(reply))).analyse(trajectory)
-    return accept(trajectory, draft, EffectsCache()).reconciled
+    analysis = await OneCallAnalyst(Asker(answerer(reply))).analyse(trajectory)
+    return accept(trajectory, analysis).reconciled
 
 
 def test_every_prefix_of_a_good_answer(faults: Any) -> None:
@@ -288,6 +287,6 @@ class Chain(OutlineAnswerer):
 def test_round_trips_in_a_row(count: int, trips: int) -> None:
     chain = Chain()
     trajectory = long_trajectory(count)
-    draft = asyncio.run(OneCallAnalyst(Asker(chain)).analyse(trajectory))
+    draft = asyncio.run(OneCallAnalyst(Asker(chain)).analyse(trajectory)).draft
     assert chain.trips <= trips
     assert [asked.attempts for asked in draft.asked] == [1] * len(draft.asked)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dense.analyst.rules import RulesAnalyst
 from dense.detectors.assessment import TraceAssessment
 from dense.detectors.registry import Finding
-from dense.evidence.actions import EffectsCache
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.findings import describe_finding
 from dense.service import distill_sync
@@ -31,7 +30,7 @@ def trajectory(task: str | None, *steps: Step) -> Trajectory:
 
 
 def assess(whole: Trajectory) -> TraceAssessment:
-    return TraceAssessment(TraceEvidence(whole, EffectsCache()))
+    return TraceAssessment(whole)
 
 
 def analysed(task: str | None, *actions: Action, end: str | None = None) -> TraceAssessment:

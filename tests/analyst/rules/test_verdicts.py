@@ -89,7 +89,7 @@ def test_a_complete_whole_has_only_complete_parts() -> None:
     looks = [(f"cat part{n}.txt", f"{n} of 4") for n in range(4)]
     fails = [("python3 a.py", "Traceback (most recent call last):\nKeyError: 'x'", 1)] * 2
     made = [("awk '{s+=$1} END {print s}' in.txt > /app/sum.txt", ""), ("cat /app/sum.txt", "42")]
-    draft = RulesAnalyst().draft(attempt(task, *looks, *fails, *made, "It is done."))
+    draft = RulesAnalyst().analysed(attempt(task, *looks, *fails, *made, "It is done.")).draft
     states = {part.verdict.completion for part in _parts(draft.root)}
     assert draft.root.verdict.completion == "complete"
     assert states <= {"complete"}
@@ -97,17 +97,17 @@ def test_a_complete_whole_has_only_complete_parts() -> None:
 
 def test_no_part_repeats_the_whole() -> None:
     """As in the corpus's gcode-to-text__eCLG4sR, which is a single stretch of seven actions."""
-    draft = RulesAnalyst().draft(attempt("Make it work.", *LOOKS[:3]))
+    draft = RulesAnalyst().analysed(attempt("Make it work.", *LOOKS[:3])).draft
     assert not list(_parts(draft.root))
     for length in range(2, len(LOOKS) + 1):
-        whole = RulesAnalyst().draft(attempt("Make it work.", *LOOKS[:length], *OTHER_WORK)).root
+        whole = RulesAnalyst().analysed(attempt("Make it work.", *LOOKS[:length], *OTHER_WORK)).draft.root
         assert all((part.first, part.last) != (whole.first, whole.last) for part in _parts(whole))
 
 
 def test_a_search_that_found_nothing_is_not_complete() -> None:
     task = "Find the key in `/app/logs` and write it to `/app/key.txt`."
     looks = [(f"grep -rn 'key{n}' /app/logs", "", 1) for n in range(6)]
-    draft = RulesAnalyst().draft(attempt(task, *looks, "I looked everywhere."))
+    draft = RulesAnalyst().analysed(attempt(task, *looks, "I looked everywhere.")).draft
     assert "complete" not in {part.verdict.completion for part in (draft.root, *_parts(draft.root))}
 
 

@@ -9,7 +9,6 @@ import msgspec
 import pytest
 
 import dense
-from dense.evidence.actions import EffectsCache
 from dense.methods.asking.decisions import DecisionRules
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
@@ -25,7 +24,7 @@ def step(command: str, output: str = "", exit_code: int = 0) -> Step:
 
 def decisions(*steps: Step) -> DecisionRules:
     found = Trajectory("test", "t", Source("x"), task=Task("Make /app/out.txt."), steps=steps)
-    return DecisionRules(found, EffectsCache())
+    return DecisionRules(found)
 
 
 def changed_from(trajectory: Trajectory, action: int, seed: int) -> Trajectory:
@@ -40,10 +39,10 @@ def changed_from(trajectory: Trajectory, action: int, seed: int) -> Trajectory:
 
 @pytest.mark.parametrize("trajectory", EXAMPLES, ids=lambda found: found.id[:20])
 def test_the_result_and_the_future_change_nothing(trajectory: Trajectory) -> None:
-    known = DecisionRules(trajectory, EffectsCache())
+    known = DecisionRules(trajectory)
     for action in range(1, len(trajectory.steps) + 1):
         for seed in range(3):
-            other = DecisionRules(changed_from(trajectory, action, seed), EffectsCache())
+            other = DecisionRules(changed_from(trajectory, action, seed))
             assert other.decision(action) == known.decision(action), action
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from dense.analyst import Analysis
 from dense.analyst.asker import Asker, together
 from dense.analyst.one_call.answer import AnswerReader, IssuePiece, NodePiece, Pieces, as_list, as_object, as_text
 from dense.analyst.one_call.corrections import corrected
@@ -19,7 +20,7 @@ from dense.analyst.one_call.reply import read_object
 from dense.analyst.one_call.to_draft import tree_draft
 from dense.analyst.one_call.windows import split_windows
 from dense.analyst.questions import Correction
-from dense.draft import Asked, TreeDraft
+from dense.draft import Asked
 from dense.errors import AnalystFailed, CallFailed
 from dense.trajectory import Task, Trajectory
 from dense.transcript import TranscriptAction, transcript_actions
@@ -44,7 +45,7 @@ class OneCallAnalyst:
         self._asker = asker
         self._look_tokens = look_tokens
 
-    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:
+    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> Analysis:
         """See `dense.analyst.Analyst`. The verdicts come with the look, whether they are wanted or not."""
         del with_verdicts
         actions = transcript_actions(trajectory.steps)
@@ -55,7 +56,7 @@ class OneCallAnalyst:
             pieces = await self._ask(question, 1, actions[-1].last, texts, _whole_pieces)
         else:
             pieces = await self._in_windows(trajectory.task, windows, texts)
-        return tree_draft(pieces, self._asker.record())
+        return Analysis(tree_draft(pieces, self._asker.record()))
 
     async def _in_windows(
         self, task: Task | None, windows: Sequence[Sequence[TranscriptAction]], texts: _Texts
@@ -144,7 +145,16 @@ class OneCallAnalyst:
             correction = Correction(reply, "\n".join(f"- {problem}" for problem in reader.problems))
         is_empty = pieces is None or not answer
         seconds = time.perf_counter() - start
-        self._asker.asked.append(Asked(question.key, attempts, seconds, tuple(notes), is_empty, is_unanswered))
+        self._asker.asked.append(
+            Asked(
+                key=question.key,
+                attempts=attempts,
+                seconds=seconds,
+                problems=tuple(notes),
+                fell_back=is_empty,
+                is_unanswered=is_unanswered,
+            )
+        )
         return pieces if pieces is not None else read({}, AnswerReader(first, last, texts.of))
 
 
@@ -183,14 +193,14 @@ def _closed_pieces(answer: Mapping[str, Any], reader: AnswerReader, digests: Seq
     whole = reader.pieces({**answer, "subtasks": [{"to": digests[-1].last, "title": "-", "completion": "unknown"}]})
     products = whole.products or tuple(product for digest in digests for product in digest.pieces.products)
     return Pieces(
-        replace(whole.root, parts=_phases(answer, reader, subtasks)),
-        whole.requirements,
-        (*(one for digest in digests for one in digest.pieces.shortcuts), *whole.shortcuts),
-        (*issues, *whole.issues),
-        products,
-        whole.next_steps,
-        (*(key for digest in digests for key in digest.pieces.key_actions), *whole.key_actions),
-        tuple(label for digest in digests for label in digest.pieces.labels),
+        root=replace(whole.root, parts=_phases(answer, reader, subtasks)),
+        requirements=whole.requirements,
+        shortcuts=(*(one for digest in digests for one in digest.pieces.shortcuts), *whole.shortcuts),
+        issues=(*issues, *whole.issues),
+        products=products,
+        next_steps=whole.next_steps,
+        key_actions=(*(key for digest in digests for key in digest.pieces.key_actions), *whole.key_actions),
+        labels=tuple(label for digest in digests for label in digest.pieces.labels),
     )
 
 

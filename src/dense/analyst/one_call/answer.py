@@ -130,14 +130,14 @@ class AnswerReader:
         """All pieces. A window (`is_whole` false) has no requirements, next steps and verdict on the whole."""
         parts = self.nodes(answer.get("subtasks"), "subtasks")
         return Pieces(
-            self._root(answer, parts, is_whole),
-            self.requirements(answer) if is_whole else (),
-            self.shortcuts(answer),
-            self.issues(answer),
-            self.products(answer),
-            self.next_steps(answer) if is_whole else (),
-            self.references(answer.get("key_actions"), "key_actions"),
-            self.labels(answer),
+            root=self._root(answer, parts, is_whole),
+            requirements=self.requirements(answer) if is_whole else (),
+            shortcuts=self.shortcuts(answer),
+            issues=self.issues(answer),
+            products=self.products(answer),
+            next_steps=self.next_steps(answer) if is_whole else (),
+            key_actions=self.references(answer.get("key_actions"), "key_actions"),
+            labels=self.labels(answer),
         )
 
     def _root(self, answer: Mapping[str, Any], parts: tuple[NodePiece, ...], is_whole: bool) -> NodePiece:
@@ -147,7 +147,14 @@ class AnswerReader:
         coherence, completion = self.verdict(head, "root") if head else ("insufficient_evidence", "unknown")
         summary, why = as_text(head.get("summary")), as_text(head.get("why"))
         return NodePiece(
-            self._first, self._last, "", summary, why=why, coherence=coherence, completion=completion, parts=parts
+            first=self._first,
+            last=self._last,
+            title="",
+            summary=summary,
+            why=why,
+            coherence=coherence,
+            completion=completion,
+            parts=parts,
         )
 
     def nodes(self, given: object, place: str) -> tuple[NodePiece, ...]:
@@ -160,7 +167,7 @@ class AnswerReader:
             nodes[-1] = _stretched(nodes[-1], self._last)
         else:
             self.problem(place, f"a{at} to a{self._last} are in no subtask")
-            nodes.append(NodePiece(at, self._last, f"a{at} to a{self._last}, not analysed"))
+            nodes.append(NodePiece(first=at, last=self._last, title=f"a{at} to a{self._last}, not analysed"))
         return tuple(nodes)
 
     def _siblings(self, given: Sequence[object], first: int, place: str) -> list[NodePiece]:
@@ -187,17 +194,17 @@ class AnswerReader:
     ) -> NodePiece:
         coherence, completion = self.verdict(fields, here)
         return NodePiece(
-            first,
-            last,
-            as_text(fields.get("title")) or f"a{first} to a{last}",
-            as_text(fields.get("summary")),
-            as_texts(fields.get("mechanisms")),
-            as_texts(fields.get("order")),
-            self._values(fields, first, here),
-            as_text(fields.get("why")),
-            coherence,
-            completion,
-            parts,
+            first=first,
+            last=last,
+            title=as_text(fields.get("title")) or f"a{first} to a{last}",
+            summary=as_text(fields.get("summary")),
+            mechanisms=as_texts(fields.get("mechanisms")),
+            order=as_texts(fields.get("order")),
+            values=self._values(fields, first, here),
+            why=as_text(fields.get("why")),
+            coherence=coherence,
+            completion=completion,
+            parts=parts,
         )
 
     def _values(self, fields: Mapping[str, Any], first: int, here: str) -> tuple[ValuePiece, ...]:

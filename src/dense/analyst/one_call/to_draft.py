@@ -99,24 +99,24 @@ class _Places:
             else tuple(self._leaf(action) for action in range(node.first, node.last + 1))
         )
         return SubtaskDraft(
-            level if level == ROOT_LEVEL else height,
-            children,
-            node.title,
-            node.summary,
-            self._facets(node),
-            tuple(
+            level=level if level == ROOT_LEVEL else height,
+            children=children,
+            title=node.title,
+            summary=node.summary,
+            facets=self._facets(node),
+            groups=tuple(
                 GroupDraft(
-                    one.first,
-                    one.last,
-                    f"a{one.first} to a{one.last}",
-                    one.dead_end,
-                    one.working_path,
-                    one.outcome,
+                    first=one.first,
+                    last=one.last,
+                    title=f"a{one.first} to a{one.last}",
+                    dead_end=one.dead_end,
+                    working_path=one.working_path,
+                    outcome=one.outcome,
                     evidence=(leaf_reference(one.first), leaf_reference(one.last)),
                 )
                 for one in sorted(self._shortcuts.get(id(node), []), key=lambda one: one.first)
             ),
-            self._verdict(node),
+            verdict=self._verdict(node),
         )
 
     def _leaf(self, action: int) -> LeafDraft:
@@ -141,15 +141,15 @@ class _Places:
             self._raised.get(id(node), []), key=lambda number: self._pieces.issues[number].severity == "fatal"
         )
         return VerdictDraft(
-            node.coherence,
-            self._completion(node),
-            node.summary,
-            tuple(self._issue(number) for number in raised),
-            {
+            coherence=node.coherence,
+            completion=self._completion(node),
+            summary=node.summary,
+            issues=tuple(self._issue(number) for number in raised),
+            resolved={
                 f"i{number}": _leaves(self._pieces.issues[number].fixed_by)
                 for number in self._resolved.get(id(node), [])
             },
-            _leaves(self._keys.get(id(node), [])),
+            key_actions=_leaves(self._keys.get(id(node), [])),
         )
 
     def _completion(self, node: NodePiece) -> Completion:
@@ -169,9 +169,9 @@ class _Places:
         issue: IssuePiece = self._pieces.issues[number]
         elsewhere = any(number in numbers for numbers in self._resolved.values())
         return IssueDraft(
-            issue.text,
-            _leaves(issue.evidence),
-            issue.severity,
+            text=issue.text,
+            evidence=_leaves(issue.evidence),
+            severity=issue.severity,
             key=f"i{number}",
             quote=issue.quote,
             resolution=() if elsewhere else _leaves(issue.fixed_by),

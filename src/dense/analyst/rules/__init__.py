@@ -1,7 +1,7 @@
 """The built-in analyst: drafts the tree from the evidence alone. No key, no network, no cost, the same draft every
 time.
 
-    RulesAnalyst().draft(trajectory)    the draft, without an event loop
+    RulesAnalyst().analysed(trajectory)    the analysis, without an event loop
 
 In: a clean trajectory. Out: a `TreeDraft`. `boundaries` cuts the trajectory into nested stretches, `labels` says which
 actions helped, `shortcuts` groups failed tries, `verdicts` puts findings and their resolutions onto the tree. Findings

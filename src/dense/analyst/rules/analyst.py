@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 
 import msgspec
 
+from dense.analyst import Analysis
 from dense.analyst.rules import boundaries
 from dense.analyst.rules.labels import label
 from dense.analyst.rules.shortcuts import shortcuts
 from dense.analyst.rules.verdicts import Verdicts, next_steps, products, requirement_statuses
 from dense.detectors.assessment import TraceAssessment
 from dense.draft import LeafDraft, PartDraft, SubtaskDraft, TreeDraft
-from dense.evidence.actions import EffectsCache, EffectsOf
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.facets import explained_failures
@@ -32,28 +32,21 @@ class RulesAnalyst:
 
     name = "rules"
 
-    def __init__(
-        self, effects: EffectsOf | None = None, watch: Callable[[TraceAssessment], None] | None = None
-    ) -> None:
-        """`effects` may be shared with others; `watch` sees what the draft is made of."""
-        self._effects, self._watch = effects, watch
-
-    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> TreeDraft:
+    async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> Analysis:
         """See `dense.analyst.Analyst`."""
         del with_verdicts  # they cost nothing
-        return self.draft(trajectory)
+        return self.analysed(trajectory)
 
-    def draft(self, trajectory: Trajectory, *, is_flat: bool = False) -> TreeDraft:
-        """The draft, without an event loop; if flat, with all actions right below the root."""
-        effects = self._effects or EffectsCache()
-        assessment = TraceAssessment(TraceEvidence(trajectory, effects))
+    def analysed(self, trajectory: Trajectory, *, is_flat: bool = False) -> Analysis:
+        """The analysis, without an event loop; if flat, its draft has all actions right below the root."""
+        assessment = TraceAssessment(trajectory)
         evidence = assessment.evidence
         narrator = narrator_of(assessment)
         actions = tuple([_leaf(fact, assessment) for fact in evidence.facts])
         top = actions if is_flat else _levels(actions, assessment, narrator)
         is_one = not is_flat and len(top) == len(actions) > 1  # what an only part would say, the whole says
         facets = next(iter(narrator.digests([(1, len(actions))]))).facets if is_one else Facets()
-        keys = frozenset([n for n, step in enumerate(trajectory.steps, 1) if effects(step).is_key])
+        keys = frozenset([n for n, step in enumerate(trajectory.steps, 1) if assessment.effects(step).is_key])
         verdicts = Verdicts(assessment, narrator, keys)
 
         def judged(part: SubtaskDraft) -> SubtaskDraft:
@@ -62,14 +55,13 @@ class RulesAnalyst:
             groups = shortcuts(children, assessment, narrator)
             return msgspec.structs.replace(part, groups=tuple(groups), verdict=verdicts.verdict(part, groups))
 
-        if self._watch is not None:
-            self._watch(assessment)
-        return TreeDraft(
-            judged(SubtaskDraft(0, top, facets=facets)),
+        draft = TreeDraft(
+            judged(SubtaskDraft(level=0, children=top, facets=facets)),
             requirements=requirement_statuses(assessment),
             next_steps=next_steps(assessment),
             products=products(assessment),
         )
+        return Analysis(draft, assessment)
 
 
 def narrator_of(assessment: TraceAssessment) -> Narrator:
@@ -133,4 +125,4 @@ def _complete_ends(queue: Sequence[PartDraft], ends: Sequence[int], assessment: 
 
 
 def _subtask(level: int, members: tuple[PartDraft, ...], digest: NarratedDigest) -> SubtaskDraft:
-    return SubtaskDraft(level, members, digest.title, digest.summary, digest.facets)
+    return SubtaskDraft(level=level, children=members, title=digest.title, summary=digest.summary, facets=digest.facets)

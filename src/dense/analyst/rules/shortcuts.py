@@ -53,17 +53,17 @@ def _group(
     recovery = attempt.recovery if attempt.recovery is not None and attempt.recovery <= last else None
     evidence = [*failed[-2:], *([recovery] if recovery else [])]
     return GroupDraft(
-        first,
-        last,
-        narrator.attempt_title(attempt),
-        dead_end(
+        first=first,
+        last=last,
+        title=narrator.attempt_title(attempt),
+        dead_end=dead_end(
             [narrator.action(action) for action in failed],
             assessment.evidence.complaint_after,
             lambda action: _tested(action, narrator),
             baselines,
         ),
-        _working_path(attempt.first, recovery, failed, assessment, narrator) if recovery else "",
-        _outcome(recovery, assessment, failed, last),
+        working_path=_working_path(attempt.first, recovery, failed, assessment, narrator) if recovery else "",
+        outcome=_outcome(recovery, assessment, failed, last),
         evidence=tuple(map(leaf_reference, evidence)),
     )
 

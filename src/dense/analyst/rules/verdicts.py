@@ -50,23 +50,25 @@ class Verdicts:
         spans = list(_spans(part)) if is_root else []
         reports_failures = not any(codes()[one.code].covers_failures for one in still_open.values())
         return VerdictDraft(
-            "coherent",
-            self._completion(first, last, list(still_open.values()), is_root),
-            self._narrator.final_summary(first, last, spans, with_failures=reports_failures),
-            tuple(sorted([self._issue(one) for one in raised.values()], key=lambda issue: issue.severity == "fatal")),
-            {key: (leaf_reference(action),) for key, action in resolved.items() if action is not None},
-            self._key_actions(part, groups),
+            coherence="coherent",
+            completion=self._completion(first, last, list(still_open.values()), is_root),
+            summary=self._narrator.final_summary(first, last, spans, with_failures=reports_failures),
+            issues=tuple(
+                sorted([self._issue(one) for one in raised.values()], key=lambda issue: issue.severity == "fatal")
+            ),
+            resolved={key: (leaf_reference(action),) for key, action in resolved.items() if action is not None},
+            key_actions=self._key_actions(part, groups),
         )
 
     def _issue(self, one: Finding) -> IssueDraft:
         evidence = self._assessment.evidence
         return IssueDraft(
-            describe_finding(one, evidence),
-            tuple(map(leaf_reference, one.evidence)),
-            one.severity,
-            one.code,
-            one.key,
-            quote_of(one, evidence),
+            text=describe_finding(one, evidence),
+            evidence=tuple(map(leaf_reference, one.evidence)),
+            severity=one.severity,
+            code=one.code,
+            key=one.key,
+            quote=quote_of(one, evidence),
         )
 
     def _completion(self, first: int, last: int, still_open: Sequence[Finding], is_root: bool) -> Completion:

@@ -47,7 +47,9 @@ def search(table: BatchTable, text: str, limit: int = 20) -> tuple[int, list[Sea
         limit=limit,
     )
     return count, [
-        SearchMatch(source, part, state, where, _excerpt(whole, text), key, places)
+        SearchMatch(
+            source=source, part=part, state=state, place=where, excerpt=_excerpt(whole, text), key=key, places=places
+        )
         for source, part, state, where, whole, key, places in rows
     ]
 

@@ -135,8 +135,23 @@ def run(
         column=column or "",
         prompts=prompts_hash(model or ""),
     )
-    limits = WorkLimits(max_trace_mb << 20, timeout, max_usd, concurrency=concurrency, jobs=max(1, concurrency // 4))
-    request = BatchRequest(tuple(sources), out, spec, limits, number, count, replace, retry_errors)
+    limits = WorkLimits(
+        max_bytes=max_trace_mb << 20,
+        seconds=timeout,
+        max_usd=max_usd,
+        concurrency=concurrency,
+        jobs=max(1, concurrency // 4),
+    )
+    request = BatchRequest(
+        sources=tuple(sources),
+        target=out,
+        spec=spec,
+        limits=limits,
+        shard=number,
+        shards=count,
+        replaces=replace,
+        retry_errors=retry_errors,
+    )
     code = run(request, engine, workers, is_quiet=quiet)
     if code:
         raise typer.Exit(code)

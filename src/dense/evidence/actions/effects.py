@@ -136,8 +136,18 @@ class EffectsBuilder(Struct, gc=False):
 
     def build(self) -> Effects:
         return Effects(
-            *map(tuple, (self.reads, self.writes, self.deletes, self.runs, self.tests, self.installs)),
-            *map(tuple, (self.services, self.network, self.scripts, self.undoes, self.builds, self.modes)),
+            reads=tuple(self.reads),
+            writes=tuple(self.writes),
+            deletes=tuple(self.deletes),
+            runs=tuple(self.runs),
+            tests=tuple(self.tests),
+            installs=tuple(self.installs),
+            services=tuple(self.services),
+            network=tuple(self.network),
+            scripts=tuple(self.scripts),
+            undoes=tuple(self.undoes),
+            builds=tuple(self.builds),
+            modes=tuple(self.modes),
         )
 
 

@@ -168,9 +168,17 @@ def _check(
     )
     if runs:
         return _counted_check(action, command, checked, family, runs, step)
-    unknown = Check(action, command or family, checked, family, None)
+    unknown = Check(action=action, command=command or family, scope=checked, runner=family, has_passed=None)
     if fault := next((failure.line for failure in own if PYTHON_SYNTAX.match(failure.line)), None):
-        return Check(action, command or family, checked, family, False, 1, line=fault)
+        return Check(
+            action=action,
+            command=command or family,
+            scope=checked,
+            runner=family,
+            has_passed=False,
+            failed=1,
+            line=fault,
+        )
     failures = [failure for failure in own if not is_run_failure(failure, family)]
     could_not_run = bool(result.tests) or len(failures) < len(own) or result.is_empty
     is_of_others = bool(result.failures) and not own
@@ -187,7 +195,15 @@ def _check(
         return msgspec.structs.replace(unknown, line=result.reported_problem)
     if not failures and is_outcome_hidden(commands, shell_texts(step), step):
         return unknown
-    return Check(action, command, checked, family, not failures, int(bool(failures)), line=line)
+    return Check(
+        action=action,
+        command=command,
+        scope=checked,
+        runner=family,
+        has_passed=not failures,
+        failed=int(bool(failures)),
+        line=line,
+    )
 
 
 def _difference(family: str, command: str, output: str) -> list[TestRun]:
@@ -209,7 +225,17 @@ def _counted_check(
     ran = failed + (passed[0] or 0) if len(runs) == 1 and passed[0] is not None else 0
     names = tuple(name for run in runs for name in run.names)
     has_passed = failed == 0 and passed.count(0) < len(passed)
-    return Check(action, command or runner, checked, runner, has_passed, failed, names, line, ran)
+    return Check(
+        action=action,
+        command=command or runner,
+        scope=checked,
+        runner=runner,
+        has_passed=has_passed,
+        failed=failed,
+        names=names,
+        line=line,
+        ran=ran,
+    )
 
 
 def _unittest_verdict(line: str, step: Step) -> str:

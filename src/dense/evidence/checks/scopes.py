@@ -70,12 +70,12 @@ def joined(scopes: list[Scope]) -> Scope:
     if len(scopes) == 1:
         return scopes[0]
     return Scope(
-        frozenset(name for one in scopes for name in one.subjects),
-        tuple(path for one in scopes for path in one.paths),
-        tuple(path for one in scopes for path in one.folders),
-        tuple(label for one in scopes for label in one.labels),
-        frozenset(name for one in scopes for name in one.tests),
-        tuple(name for one in scopes for name in one.excluded),
+        subjects=frozenset(name for one in scopes for name in one.subjects),
+        paths=tuple(path for one in scopes for path in one.paths),
+        folders=tuple(path for one in scopes for path in one.folders),
+        labels=tuple(label for one in scopes for label in one.labels),
+        tests=frozenset(name for one in scopes for name in one.tests),
+        excluded=tuple(name for one in scopes for name in one.excluded),
     )
 
 
@@ -105,7 +105,14 @@ class _Reader:
 
     def scope(self) -> Scope:
         subjects, tests = frozenset(self.subjects | self.tests), frozenset(self.tests)
-        return Scope(subjects, tuple(self.paths), tuple(self.folders), tuple(self.labels), tests, tuple(self.excluded))
+        return Scope(
+            subjects=subjects,
+            paths=tuple(self.paths),
+            folders=tuple(self.folders),
+            labels=tuple(self.labels),
+            tests=tests,
+            excluded=tuple(self.excluded),
+        )
 
     def add_file(self, path: str) -> None:
         self.subjects.add(base_name(path).removesuffix(".py"))

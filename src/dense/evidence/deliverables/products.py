@@ -253,9 +253,16 @@ def _changes(text: str) -> Iterator[FileChange]:
         body = body if body >= 0 else end
         head = text[found.end() : body]
         added, removed = text.count("\n+", body, end), text.count("\n-", body, end)
-        marks = ("\nnew file mode" in head, "\ndeleted file mode" in head)
-        rewritten = "" if any(marks) or not is_test_file(found[2]) else _rewritten(text[body:end])
-        yield FileChange(found[2], added, removed, *marks, rewritten)
+        is_new, is_deleted = "\nnew file mode" in head, "\ndeleted file mode" in head
+        may_rewrite = is_test_file(found[2]) and not is_new and not is_deleted
+        yield FileChange(
+            path=found[2],
+            added=added,
+            removed=removed,
+            is_new=is_new,
+            is_deleted=is_deleted,
+            rewritten=_rewritten(text[body:end]) if may_rewrite else "",
+        )
 
 
 def _rewritten(hunks: str) -> str:

@@ -186,7 +186,14 @@ def _track(
             (shown if is_there else missed).append(fact.action)
     is_old = not made or _was_there(path, made[0], shown, facts, steps)
     return TrackedFile(
-        requirement, tuple(made), tuple(tried), tuple(shown), tuple(missed), tuple(read_back), may_exist, is_old
+        requirement=requirement,
+        made=tuple(made),
+        tried=tuple(tried),
+        shown=tuple(shown),
+        missed=tuple(missed),
+        read_back=tuple(read_back),
+        may_exist=may_exist,
+        is_old=is_old,
     )
 
 
@@ -311,13 +318,15 @@ def _units(step: Step) -> Iterator[Unit]:
         parsed = parse_call(call)
         if not is_shell(parsed):
             typed = max((value for value in parsed.arguments.values() if isinstance(value, str)), key=len, default="")
-            yield Unit(effects(Step(Source(""), calls=(call,))), typed if parsed.kind in ("write", "editor") else "")
+            yield Unit(
+                effects(Step(source=Source(""), calls=(call,))), typed if parsed.kind in ("write", "editor") else ""
+            )
             continue
         text, heredocs = take_heredocs((shell_text(parsed) or "")[:MAX_TEXT_CHARS], take_open=True)
         for part in filter(str.strip, blocks(text)):
             typed = "\n".join(heredoc.body for place, heredoc in heredocs.items() if place in part)
             typed = typed or ECHOED.sub("", part).replace("\\n", "\n").strip(" '\"")
-            done = effects(Step(Source(""), calls=(ToolCall("bash", {"command": part}),)))
+            done = effects(Step(source=Source(""), calls=(ToolCall("bash", {"command": part}),)))
             yield Unit(done, typed if program(part) in TYPING and "|" not in part else "")
 
 

@@ -68,42 +68,44 @@ def find_ending(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> Ending:
     last, step = facts[-1], steps[-1]
     harness = next((seen.text for seen in reversed(step.observations) if seen.origin == "system"), "").strip()
     if "continu" in harness[:MAX_HARNESS_CHARS].casefold():
-        return Ending("continued", last.action, harness)
+        return Ending(kind="continued", action=last.action, words=harness)
     is_team = bool(team_of(steps))
     ending = _own_ending(facts, steps, harness, is_team=is_team)
     verdict = last_verdict(steps) if is_team else None
     if verdict is None:
         return ending
     if verdict.is_satisfied:
-        return Ending("handed_over", last.action)
+        return Ending(kind="handed_over", action=last.action)
     said = [one.message for one in steps[-3:] if one.message.strip()]
     words = (ending.words if ending.kind == "broken_off" else "") or _last_error(said[-1:])
-    return Ending("broken_off", last.action, words, final_answer(step), verdict)
+    return Ending(kind="broken_off", action=last.action, words=words, answer=final_answer(step), verdict=verdict)
 
 
 def _own_ending(facts: Sequence[ActionFacts], steps: Sequence[Step], harness: str, *, is_team: bool) -> Ending:
     last, step = facts[-1], steps[-1]
     said = [one.message for one in steps[-3:] if one.message.strip()]
     if not is_team and (closing := _closing_message(facts, steps)):
-        return Ending("handed_over", closing)
+        return Ending(kind="handed_over", action=closing)
     if last.phase != "deliver" and not _is_last_message(last, step):
         texts = [] if step.calls else [seen.text for seen in step.observations]
         words = _limit_line(harness) or _client_error(said) or _last_error(texts)
-        return Ending("broken_off", last.action, words, final_answer(step))
+        return Ending(kind="broken_off", action=last.action, words=words, answer=final_answer(step))
     if LIMITED.search(harness[:MAX_HARNESS_CHARS]):
-        return Ending("broken_off", last.action, _limit_line(harness))
+        return Ending(kind="broken_off", action=last.action, words=_limit_line(harness))
     if is_team and said and len(said[-1]) <= MAX_NOTICE_CHARS and LIMITED.search(said[-1]):
-        return Ending("broken_off", last.action, said[-1])  # the lead says when the run is over
+        return Ending(kind="broken_off", action=last.action, words=said[-1])  # the lead says when the run is over
     if any(fact.is_followed_by_user for fact in facts):
-        return Ending("handed_over", last.action)  # to tell a user that something is impossible may be the task
+        return Ending(
+            kind="handed_over", action=last.action
+        )  # to tell a user that something is impossible may be the task
     if not is_team and not step.calls and (announced := announced_action(step.message)):
-        return Ending("broken_off", last.action, announced=announced)
+        return Ending(kind="broken_off", action=last.action, announced=announced)
     verdict = own_verdict(step) if last.phase == "deliver" else ""
     if verdict in NOT_DONE:
-        return Ending("given_up", last.action, _explanation(step) or "false")
+        return Ending(kind="given_up", action=last.action, words=_explanation(step) or "false")
     if verdict in PARTIAL:
-        return Ending("handed_over", last.action, _explanation(step), is_partial=True)
-    return Ending("handed_over", last.action)
+        return Ending(kind="handed_over", action=last.action, words=_explanation(step), is_partial=True)
+    return Ending(kind="handed_over", action=last.action)
 
 
 def _closing_message(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> int:

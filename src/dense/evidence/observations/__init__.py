@@ -54,7 +54,14 @@ def observe(
         problem = reported_problem("\n".join(one.text for one in step.observations if one.origin != "user"))
     all_texts = [one.text for one in step.observations]
     is_empty, is_running = not any(map(str.strip, all_texts)), any(map(running_session, all_texts))
-    return ObservedResult(codes[-1] if codes else None, failures, tests, is_empty, problem, is_running)
+    return ObservedResult(
+        exit_code=codes[-1] if codes else None,
+        failures=failures,
+        tests=tests,
+        is_empty=is_empty,
+        reported_problem=problem,
+        is_running=is_running,
+    )
 
 
 def _read(step: Step, observation: Observation, context: OutputContext) -> _Reading:

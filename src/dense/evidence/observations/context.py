@@ -77,14 +77,22 @@ def context_of_step(
     elif done.scripts or done.installs or done.services or not all(is_shown) or not (programs or done.reads):
         kind = "program_output"
     shows_logs = kind == "contents" and bool(done.reads) and all(path.endswith(LOG_FILES) for path in done.reads)
-    return OutputContext(kind, programs, texts, bool(step.calls), shows_logs, errors, runners)
+    return OutputContext(
+        kind=kind,
+        programs=programs,
+        commands=texts,
+        is_called=bool(step.calls),
+        shows_logs=shows_logs,
+        errors=errors,
+        runners=runners,
+    )
 
 
 def context_of_call(step: Step, observation: Observation, whole: OutputContext) -> OutputContext:
     """The same for the one call that an observation answers; the whole step's if that is not known."""
     for call in step.calls:
         if call.id is not None and call.id == observation.call_id:
-            alone = Step(step.source, calls=(call,))
+            alone = Step(source=step.source, calls=(call,))
             return context_of_step(alone, effects(alone), commands(alone), whole.errors, whole.runners)
     return whole
 

@@ -137,7 +137,9 @@ def separated(step: Step) -> Step:
         return step
     calls = [structs.replace(call, id=call.id or f"call {n}") for n, call in enumerate(step.calls)]
     observations = [
-        Observation(part, call.id, seen.origin) for call, part in zip(calls, parts, strict=True) if part is not None
+        Observation(text=part, call_id=call.id, origin=seen.origin)
+        for call, part in zip(calls, parts, strict=True)
+        if part is not None
     ]
     return structs.replace(step, calls=tuple(calls), observations=tuple(observations))
 

@@ -57,7 +57,9 @@ def requirements(task: Task | None) -> tuple[Requirement, ...]:
 def _take_sentence(sentence: Sentence, found: RequirementCollector) -> None:
     if len(sentence.text) > MAX_SENTENCE_CHARS:
         short = sentence.text[:MAX_SENTENCE_CHARS]
-        sentence = Sentence(short, sentence.purpose, sentence.shape, sentence.is_first, False)
+        sentence = Sentence(
+            text=short, purpose=sentence.purpose, shape=sentence.shape, is_first=sentence.is_first, leads=False
+        )
     low = sentence.text.lower()
     words = words_of(low)
     demands = sentence.purpose == "demand" or is_demand(words, low)

@@ -74,7 +74,14 @@ def _is_bare_order(sentence: Sentence) -> bool:
 
 
 def _whole(block: TaskBlock, purpose: Purpose) -> Sentence:
-    return Sentence(block.text, purpose, block.shape, True, block.text.endswith((":", "：")), block.language)
+    return Sentence(
+        text=block.text,
+        purpose=purpose,
+        shape=block.shape,
+        is_first=True,
+        leads=block.text.endswith((":", "：")),
+        language=block.language,
+    )
 
 
 def _split(block: TaskBlock, purpose: Purpose) -> list[Sentence]:
@@ -83,7 +90,13 @@ def _split(block: TaskBlock, purpose: Purpose) -> list[Sentence]:
     parts = split_sentences(block.text) or [""]
     last = len(parts) - 1
     return [
-        Sentence(part, purpose, block.shape, number == 0, number == last and part.endswith((":", "：")))
+        Sentence(
+            text=part,
+            purpose=purpose,
+            shape=block.shape,
+            is_first=number == 0,
+            leads=number == last and part.endswith((":", "：")),
+        )
         for number, part in enumerate(parts)
     ]
 

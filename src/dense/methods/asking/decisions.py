@@ -5,7 +5,7 @@ that came later, changes nothing here (`tests/methods/asking/test_decisions.py` 
 
 from __future__ import annotations
 
-from dense.evidence.actions import EffectsOf, commands
+from dense.evidence.actions import EffectsCache, commands
 from dense.evidence.facts.facts import ActionFacts, collect_facts
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.observations import observe
@@ -17,9 +17,10 @@ from dense.trajectory import Trajectory
 class DecisionRules:
     """Goes over a trajectory once, and answers for each action."""
 
-    def __init__(self, trajectory: Trajectory, effects: EffectsOf) -> None:
+    def __init__(self, trajectory: Trajectory) -> None:
         self._steps = trajectory.steps
-        done = [effects(step) for step in self._steps]
+        # Not the evidence of an assessment: that looks at all of a trace, and so at what came after an action.
+        done = list(map(EffectsCache(), self._steps))
         results = [observe(step, own) for step, own in zip(self._steps, done, strict=True)]
         self._facts = collect_facts(self._steps, done, results, list(map(commands, self._steps)))
         self._history = ActionLinks(self._facts)

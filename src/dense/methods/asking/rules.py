@@ -11,7 +11,6 @@ from dense.analyst.answers import Answer
 from dense.analyst.questions import Correction, Question
 from dense.analyst.rules import RulesAnalyst
 from dense.draft import IssueDraft, LeafDraft, SubtaskDraft
-from dense.evidence.actions import EffectsOf
 from dense.evidence.requirements import Requirement, requirements
 from dense.methods.asking.answers import (
     ActionAssessment,
@@ -46,8 +45,8 @@ class RulesAnswerer:
 
     name = RulesAnalyst.name
 
-    def __init__(self, trajectory: Trajectory, effects: EffectsOf) -> None:
-        self._trajectory, self._effects = trajectory, effects
+    def __init__(self, trajectory: Trajectory) -> None:
+        self._trajectory = trajectory
 
     async def ask(self, question: Question, correction: Correction | None = None) -> str:
         """The answer as a model would write it."""
@@ -69,12 +68,12 @@ class RulesAnswerer:
 
     @cached_property
     def _decisions(self) -> DecisionRules:
-        return DecisionRules(self._trajectory, self._effects)
+        return DecisionRules(self._trajectory)
 
     @cached_property
     def _root(self) -> SubtaskDraft:
         """The attempt as one subtask, without the parts that a tree would have."""
-        return RulesAnalyst(self._effects).draft(self._trajectory, is_flat=True).root
+        return RulesAnalyst().analysed(self._trajectory, is_flat=True).draft.root
 
     def _assessment(self) -> AssessmentAnswer:
         actions = [child for child in self._root.children if isinstance(child, LeafDraft)]

@@ -46,7 +46,8 @@ class AllAtOnce:
         if len(given) < len(wanted):
             problem = context.asker.asked[-1].problems[-1]
             raise UnusableAnswer(f"{len(wanted) - len(given)} of {len(wanted)} actions have no assessment: {problem}")
-        return FeedbackDraft(action_table([_row(leaf, given) for leaf in actions], redacted=context.redacted), FRAME)
+        table = action_table([_row(leaf, given) for leaf in actions], redacted=context.redacted)
+        return FeedbackDraft(fit=table, frame=FRAME)
 
 
 def _row(leaf: Leaf, given: dict[int, ActionAssessment]) -> ActionRow:

@@ -33,7 +33,7 @@ class SelfReflection:
     async def feedback(self, trajectory: Trajectory, context: MethodContext, /) -> FeedbackDraft:
         """Every action and what came back."""
         rows = [ActionRow(leaf) for leaf in numbered_actions(trajectory)]
-        return FeedbackDraft(action_table(rows, redacted=context.redacted), REFLECTION)
+        return FeedbackDraft(fit=action_table(rows, redacted=context.redacted), frame=REFLECTION)
 
 
 class VerifierFeedback:
@@ -47,7 +47,7 @@ class VerifierFeedback:
         """The grade, then every action and what came back."""
         rows = [ActionRow(leaf) for leaf in numbered_actions(trajectory)]
         fit = action_table(rows, head=lambda room: [grade(outcome, room)], redacted=context.redacted)
-        return FeedbackDraft(fit, GRADED, _state(outcome))
+        return FeedbackDraft(fit=fit, frame=GRADED, state=_state(outcome))
 
 
 def grade(outcome: Outcome, room: int) -> Item:

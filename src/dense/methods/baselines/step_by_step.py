@@ -51,7 +51,7 @@ class StepByStep:
         if len(rows) < len(actions):
             problem = next(asked.problems[-1] for asked in context.asker.record() if asked.fell_back)
             raise UnusableAnswer(f"{len(actions) - len(rows)} of {len(actions)} actions have no assessment: {problem}")
-        return FeedbackDraft(action_table(rows, redacted=context.redacted), FRAME)
+        return FeedbackDraft(fit=action_table(rows, redacted=context.redacted), frame=FRAME)
 
 
 def decision(task: Task | None, actions: tuple[Leaf, ...], target: Leaf) -> Decision:

@@ -49,4 +49,4 @@ class Advisor:
             *text_items("risk", answer.risks),
             *text_items("check", answer.checklist),
         ]
-        return FeedbackDraft(list_report(items), ADVISORY)
+        return FeedbackDraft(fit=list_report(items), frame=ADVISORY)

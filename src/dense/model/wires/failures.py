@@ -42,16 +42,16 @@ def failure_of(status: int, payload: bytes, headers: Mapping[str, str] | None = 
     if status in (400, 403, 422, 451) and REFUSED.search(whole):
         return WireReply(text, "refusal", Usage(), status=status)
     if status == 402 or (status in (400, 403, 429) and NO_CREDIT.search(whole)):
-        return WireFailure(f"the account has no credit left ({message})", "key", status)
+        return WireFailure(text=f"the account has no credit left ({message})", then="key", status=status)
     if status in (401, 403) or (status == 400 and BAD_KEY.search(whole)):
-        return WireFailure(message, "key", status)
+        return WireFailure(text=message, then="key", status=status)
     if status in (404, 405) or 300 <= status < 400:
-        return WireFailure(message, "model", status)
+        return WireFailure(text=message, then="model", status=status)
     if status in (408, 409, 425, 429) or status >= 500:
-        return WireFailure(message, "again", status, retry_after=retry_after(headers or {}, whole))
+        return WireFailure(text=message, then="again", status=status, retry_after=retry_after(headers or {}, whole))
     if status in (400, 413, 422) and TOO_LONG.search(whole):
-        return WireFailure(f"the prompt is too long for the model ({message})", "too long", status)
-    return WireFailure(message, "dead", status)
+        return WireFailure(text=f"the prompt is too long for the model ({message})", then="too long", status=status)
+    return WireFailure(text=message, then="dead", status=status)
 
 
 def narrowed(form: RequestForm, failure: WireFailure) -> RequestForm | None:

@@ -127,7 +127,9 @@ def answer(payload: bytes, spec: ModelSpec, form: RequestForm) -> WireReply | Wi
     said = choice.message or _Said()
     reason = choice.finish_reason or "stop"
     if reason in ("error", "insufficient_system_resource"):
-        return WireFailure(f"the model broke off ({reason})", "again", 200, may_be_billed=True, usage=tokens)
+        return WireFailure(
+            text=f"the model broke off ({reason})", then="again", status=200, may_be_billed=True, usage=tokens
+        )
     text = said.content or ""
     if not isinstance(text, str):
         text = "".join(str(part.get("text", "")) for part in text)

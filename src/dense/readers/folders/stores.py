@@ -146,7 +146,7 @@ def _session(
         started = started or timestamp(time)
         if project and id and started:
             break
-    return StoredSession(agent, path, id or path.stem, changed, project, started)
+    return StoredSession(agent=agent, path=path, id=id or path.stem, changed=changed, project=project, started=started)
 
 
 def _files(
@@ -279,7 +279,15 @@ def _cursor_conversations(user: Path) -> Iterator[StoredSession]:
         for name, started, changed in database.rows(query):
             project = projects.get(name)
             time = _seconds(changed or started)
-            yield StoredSession("cursor", path, name, time, project, timestamp(started), is_in_database=True)
+            yield StoredSession(
+                agent="cursor",
+                path=path,
+                id=name,
+                changed=time,
+                project=project,
+                started=timestamp(started),
+                is_in_database=True,
+            )
 
 
 def _composers(path: Path, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -326,7 +334,13 @@ def _rows(agent: str, path: Path, query: str, project: Path | None, column: str)
             query += f" and {column} in ({', '.join('?' * len(given))})"
         for identity, folder, started, changed in database.rows(query, *given):
             yield StoredSession(
-                agent, path, str(identity), _seconds(changed), string(folder), timestamp(started), is_in_database=True
+                agent=agent,
+                path=path,
+                id=str(identity),
+                changed=_seconds(changed),
+                project=string(folder),
+                started=timestamp(started),
+                is_in_database=True,
             )
 
 
@@ -349,11 +363,20 @@ def _cline(places: _Places, project: Path | None) -> Iterator[StoredSession]:
         for path in root.glob("tasks/*/api_conversation_history.json"):
             name = path.parent.name
             started = timestamp(int(name)) if name.isdigit() else None
-            yield StoredSession("cline", path, name, path.stat().st_mtime, projects.get(name), started)
+            yield StoredSession(
+                agent="cline",
+                path=path,
+                id=name,
+                changed=path.stat().st_mtime,
+                project=projects.get(name),
+                started=started,
+            )
     for path in roots[0].glob("sessions/*/*.messages.json"):
         facts = _document(path.with_name(f"{path.parent.name}.json"))
         folder, started = string(facts.get("cwd")), timestamp(facts.get("started_at"))
-        yield StoredSession("cline", path, path.parent.name, path.stat().st_mtime, folder, started)
+        yield StoredSession(
+            agent="cline", path=path, id=path.parent.name, changed=path.stat().st_mtime, project=folder, started=started
+        )
 
 
 def _document(path: Path) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class _Reading:
         """The attempt, or None if the agent did nothing in it."""
         agent = obj(self.document.get("agent"))
         names = (self.document.get("session_id"), self.document.get("trajectory_id"), Path(self.source.path).stem)
-        stream = Stream(Atif.name, first_string(names) or "", self.source, self.place.notices)
+        stream = Stream(format=Atif.name, id=first_string(names) or "", source=self.source, notices=self.place.notices)
         steps = self.steps(stream)
         first = next(steps, None)
         if first is None:
@@ -188,7 +188,7 @@ class _Reading:
     def open(self, value: dict[str, Any], source: Source) -> StepDraft:
         """A new action."""
         model = string(value.get("model_name"))
-        draft = StepDraft(source, timestamp=_time(value), usage=_step_usage(value.get("metrics")))
+        draft = StepDraft(source=source, timestamp=_time(value), usage=_step_usage(value.get("metrics")))
         if self.model is None:
             self.model = model
         elif model is not None and model != self.model and _short(model) != _short(self.model):

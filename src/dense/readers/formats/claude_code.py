@@ -164,7 +164,12 @@ class _Session:
         first = next(steps, None)
         if first is None:
             return None
-        stream = Stream(ClaudeCode.name, self.id or self.place.path.stem, Source(self.place.name), self.notices)
+        stream = Stream(
+            format=ClaudeCode.name,
+            id=self.id or self.place.path.stem,
+            source=Source(self.place.name),
+            notices=self.notices,
+        )
         stream.agent, stream.agent_version, stream.model = ClaudeCode.name, self.version, self.model
         stream.task = self.task()
         stream.steps = self.with_cost(chain((first,), steps), stream)
@@ -237,7 +242,7 @@ class _Session:
         done = None
         if self.draft is None or response is None or response != self.response:
             done = self.close()
-            self.draft, self.response = StepDraft(source, timestamp=string(line.get("timestamp"))), response
+            self.draft, self.response = StepDraft(source=source, timestamp=string(line.get("timestamp"))), response
             if self.model is None:
                 self.model = model
             elif model != self.model:
@@ -372,7 +377,9 @@ class _Session:
                 steps.append(done)
             if steps:
                 identity = f"{self.id or self.place.path.stem}/side-{source.line or number_}"
-                stream = Stream(ClaudeCode.name, identity, source, Notices(), iter(steps))
+                stream = Stream(
+                    format=ClaudeCode.name, id=identity, source=source, notices=Notices(), steps=iter(steps)
+                )
                 stream.agent, stream.agent_version, stream.model = ClaudeCode.name, self.version, session.model
                 stream.task = session.task()
                 yield stream.collect()

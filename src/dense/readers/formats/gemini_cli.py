@@ -65,11 +65,11 @@ class GeminiCli:
             return
         if is_seq(obj(first.value).get("messages")):
             for record in records:
-                session = _Session(place, self.name)
+                session = _Session(place=place, format=self.name)
                 session.take_document(record)
                 yield from session.streams()
             return
-        session = _Session(place, self.name)
+        session = _Session(place=place, format=self.name)
         for record in records:
             session.take(record)
         yield from session.streams()
@@ -132,7 +132,12 @@ class _Session:
         model, steps, prompts = self._steps()
         if not steps:
             return
-        stream = Stream(self.format, self.id or self.place.path.stem, self.place.source(), self.place.notices)
+        stream = Stream(
+            format=self.format,
+            id=self.id or self.place.path.stem,
+            source=self.place.source(),
+            notices=self.place.notices,
+        )
         stream.agent, stream.model, stream.task = AGENT, model, task_of(prompts)
         stream.steps = iter(steps)
         yield stream
@@ -196,7 +201,7 @@ class _Session:
             prompts.append(text)
 
     def _draft(self, message: dict[str, Any], source: Source) -> StepDraft:
-        draft = StepDraft(source, model=string(message.get("model")), timestamp=string(message.get("timestamp")))
+        draft = StepDraft(source=source, model=string(message.get("model")), timestamp=string(message.get("timestamp")))
         draft.usage = _usage(message.get("tokens"))
         content = message.get("content")
         parts = [part for part in content if is_obj(part)] if is_seq(content) else []
@@ -229,7 +234,7 @@ class _Session:
             return []
         self.subagents.add(name)
         place = TraceLocation(path, self.place.beside(path).name, Notices(self.place.notices.strict))
-        session = _Session(place, self.format, self.depth + 1)
+        session = _Session(place=place, format=self.format, depth=self.depth + 1)
         try:
             for record in place.beside(path).records():
                 session.take(record)
@@ -244,12 +249,12 @@ class _Session:
         for path in sorted((self.place.path.parent / self.id).glob("*.jsonl")):
             for found in self._subagent(path.name):
                 yield Stream(
-                    self.format,
-                    found.id,
-                    found.source,
-                    self.place.notices,
-                    iter(found.steps),
-                    found.agent,
+                    format=self.format,
+                    id=found.id,
+                    source=found.source,
+                    notices=self.place.notices,
+                    steps=iter(found.steps),
+                    agent=found.agent,
                     model=found.model,
                     task=found.task,
                     usage=found.usage,
@@ -338,7 +343,7 @@ def _usage(tokens: Any) -> Usage | None:
 
 
 def _read_stream_json(records: Iterator[TraceRecord], place: TraceLocation, name: str) -> Iterator[Stream]:
-    stream = Stream(name, place.path.stem, place.source(), place.notices, agent=AGENT)
+    stream = Stream(format=name, id=place.path.stem, source=place.source(), notices=place.notices, agent=AGENT)
     prompts: list[str] = []
     steps = _stream_json_steps(records, stream, prompts)
     first = next(steps, None)
@@ -357,7 +362,7 @@ def _stream_json_steps(records: Iterator[TraceRecord], stream: Stream, prompts: 
         if acts and (draft is None or draft.observations):
             if draft is not None:
                 yield _joined(draft)
-            draft = StepDraft(source, timestamp=string(value.get("timestamp")))
+            draft = StepDraft(source=source, timestamp=string(value.get("timestamp")))
         if acts and draft is not None:
             _act(draft, value)
         elif kind == "init":

@@ -98,13 +98,13 @@ class Messages:
     def _stream(
         self, records: Iterable[TraceRecord], place: TraceLocation, source: Source, around: dict[str, Any], name: str
     ) -> Iterator[Stream]:
-        chat = Chat(place.notices, calls_in_text=True)
+        chat = Chat(notices=place.notices, calls_in_text=True)
         steps = chat.steps(_in_one_dialect(iter(records)))
         first = next(steps, None)
         if first is None:
             place.notices.note("no message of an agent", source)
             return
-        stream = Stream(self.name, name, source, place.notices, chain([first], steps))
+        stream = Stream(format=self.name, id=name, source=source, notices=place.notices, steps=chain([first], steps))
         stream.agent = self.agent
         stream.model = string(around.get("model")) or chat.model
         stream.task = task_of(chat.prompts, string(around.get("instance_id")))

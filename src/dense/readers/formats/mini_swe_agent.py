@@ -80,14 +80,16 @@ def _stream(record: TraceRecord, place: TraceLocation) -> Stream | None:
     document = obj(record.value)
     info = obj(document.get("info"))
     config = obj(info.get("config"))
-    chat = Chat(place.notices)
+    chat = Chat(notices=place.notices)
     steps = _steps(chat, _messages(record.value), record.source)
     first = next(steps, None)
     if first is None:
         return None
     name = string(document.get("instance_id"))
     identity = name or Path(record.source.path).name.partition(".")[0]
-    stream = Stream(MiniSweAgent.name, identity, record.source, place.notices, chain((first,), steps))
+    stream = Stream(
+        format=MiniSweAgent.name, id=identity, source=record.source, notices=place.notices, steps=chain((first,), steps)
+    )
     stream.agent, stream.agent_version = MiniSweAgent.name, string(info.get("mini_version"))
     stream.model = string(obj(config.get("model")).get("model_name")) or chat.model
     stream.task = _task(chat.prompts, string(obj(config.get("agent")).get("instance_template")), name)
@@ -185,7 +187,11 @@ def _observe(draft: StepDraft, message: dict[str, Any]) -> None:
     is_output = message.get("role") == "tool" or (bool(draft.calls) and not draft.observations)
     if text or is_output:
         call_id = string(message["tool_call_id"]) if "tool_call_id" in message else None
-        draft.observations.append(Observation(text, call_id, "tool" if is_output else "system", None, code))
+        draft.observations.append(
+            Observation(
+                text=text, call_id=call_id, origin="tool" if is_output else "system", is_error=None, exit_code=code
+            )
+        )
 
 
 def _task(prompts: list[str], template: str | None, name: str | None) -> Task | None:

@@ -33,15 +33,15 @@ class Native:
                 continue
             place.notices.items.extend(read.notices)
             yield Stream(
-                read.format,
-                read.id,
-                read.source,
-                place.notices,
-                iter(read.steps),
-                read.agent,
-                read.agent_version,
-                read.model,
-                read.task,
-                read.usage,
+                format=read.format,
+                id=read.id,
+                source=read.source,
+                notices=place.notices,
+                steps=iter(read.steps),
+                agent=read.agent,
+                agent_version=read.agent_version,
+                model=read.model,
+                task=read.task,
+                usage=read.usage,
                 is_normalised=True,
             )

@@ -106,12 +106,20 @@ def _is_openclaw(head: Sequence[Any]) -> bool:
 
 
 def _read(entries: Iterator[TraceRecord], name: str, session: str, place: TraceLocation) -> Iterator[Stream]:
-    chat = Chat(place.notices)
+    chat = Chat(notices=place.notices)
     steps = _steps(entries, chat)
     first = next(steps, None)
     if first is not None:
         source = place.source() if "#" not in session else place.source(part=session)
-        stream = Stream(name, session, source, place.notices, chain([first], steps), name, model=chat.model)
+        stream = Stream(
+            format=name,
+            id=session,
+            source=source,
+            notices=place.notices,
+            steps=chain([first], steps),
+            agent=name,
+            model=chat.model,
+        )
         stream.task = _task(chat.prompts)
         yield stream
 

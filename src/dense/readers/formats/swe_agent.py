@@ -100,11 +100,11 @@ def _stream(
         return
     instruction = string(problem.get("text")) or _instruction(history, config)
     yield Stream(
-        "swe-agent",
-        unique_id(instance or place.path.stem, source, seen),
-        source,
-        place.notices,
-        iter(steps),
+        format="swe-agent",
+        id=unique_id(instance or place.path.stem, source, seen),
+        source=source,
+        notices=place.notices,
+        steps=iter(steps),
         agent="swe-agent",
         agent_version=string(info.get("swe_agent_version")),
         model=_model(config),
@@ -181,7 +181,7 @@ def _same(entry: dict[str, Any], spoken: list[dict[str, Any]]) -> dict[str, Any]
 
 
 def _draft(entry: dict[str, Any], message: dict[str, Any], source: Source) -> StepDraft:
-    draft = StepDraft(source)
+    draft = StepDraft(source=source)
     action = text_of(entry.get("action"))
     draft.calls += map(tool_call, objs(message.get("tool_calls")))
     if not draft.calls and action.strip():

@@ -82,7 +82,7 @@ def _simulations(value: Any) -> list[dict[str, Any]]:
 def _stream(
     row: dict[str, Any], source: Source, info: dict[str, Any], place: TraceLocation, seen: set[str]
 ) -> Iterator[Stream]:
-    chat = Chat(place.notices)
+    chat = Chat(notices=place.notices)
     records = _messages(row, source)
     steps = (_without_signals(_with_text_calls(step)) for step in chat.steps(records))
     first = next(steps, None)
@@ -92,10 +92,10 @@ def _stream(
     task = next(filter(str.strip, chat.prompts), None)
     name = _name(row.get("task_id"))
     stream = Stream(
-        "tau-bench",
-        unique_id(_id(row, name), source, seen),
-        source,
-        place.notices,
+        format="tau-bench",
+        id=unique_id(_id(row, name), source, seen),
+        source=source,
+        notices=place.notices,
         agent=string(obj(info.get("agent_info")).get("implementation")),
         model=string(obj(info.get("agent_info")).get("llm")),
         task=Task(task, f"task {name}" if name is not None else None) if task else None,
@@ -184,7 +184,7 @@ def _with_text_calls(step: Step) -> Step:
     if name is None or name == "respond":
         return step
     observations = tuple(
-        Observation(seen.text.removeprefix(API_OUTPUT)) if seen.text.startswith(API_OUTPUT) else seen
+        Observation(text=seen.text.removeprefix(API_OUTPUT)) if seen.text.startswith(API_OUTPUT) else seen
         for seen in step.observations
     )
     call = ToolCall(name, arguments_of(obj(written).get("arguments")))

@@ -61,7 +61,13 @@ class TerminalBench:
             steps, agent = _recorded(records, first.source, place), None
         step = next(steps, None)
         if step is not None:
-            stream = Stream(self.name, _trial(place.path).name, place.source(), place.notices, chain((step,), steps))
+            stream = Stream(
+                format=self.name,
+                id=_trial(place.path).name,
+                source=place.source(),
+                notices=place.notices,
+                steps=chain((step,), steps),
+            )
             stream.task, stream.agent = task, agent
             yield stream
 
@@ -93,7 +99,7 @@ def _episodes(records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[
         if (answer := string(episode.get("response"))) is None:
             place.notices.skip("episode without an answer", record.source)
             continue
-        draft = StepDraft(record.source)
+        draft = StepDraft(source=record.source)
         said, draft.calls = _answer(answer)
         draft.message.append(said)
     if draft is not None:
@@ -157,12 +163,12 @@ def _recorded(records: Iterator[TraceRecord], first: Source, place: TraceLocatio
                 if draft is not None:
                     draft.observe(_output(draft, shown))
                     yield draft.build()
-                draft, shown = StepDraft(record.source, calls=[ToolCall("bash", {"command": command})]), ""
+                draft, shown = StepDraft(source=record.source, calls=[ToolCall("bash", {"command": command})]), ""
                 if not command or (command == CLEAR and not is_begun):
                     draft = None  # the harness clears the screen first
                 is_begun = True
     if draft is None and shown.strip():
-        draft = StepDraft(first, calls=[ToolCall("terminal")])
+        draft = StepDraft(source=first, calls=[ToolCall("terminal")])
     if draft is not None:
         draft.observe(_output(draft, shown))
         yield draft.build()

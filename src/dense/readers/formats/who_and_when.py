@@ -63,7 +63,7 @@ class WhoAndWhen:
             task = string(run.get("question")) or _asked(entries)
             id_ = unique_id(name or place.path.stem, source, seen)
             given = Task(task.strip(), name) if task else None
-            yield Stream(self.name, id_, source, place.notices, iter(steps), task=given)
+            yield Stream(format=self.name, id=id_, source=source, notices=place.notices, steps=iter(steps), task=given)
 
 
 class AgentRx(WhoAndWhen):
@@ -128,16 +128,16 @@ def _observation(who: str, note: str, text: str) -> Observation | None:
     """What the entry says to the step before, if it is no action."""
     if who in TERMINALS:
         code = EXIT_CODE.match(text)
-        return Observation(text, exit_code=int(code[1]) if code else None)
+        return Observation(text=text, exit_code=int(code[1]) if code else None)
     if who == "human":
-        return Observation(text, origin="user")
+        return Observation(text=text, origin="user")
     if note == "termination condition" or (note == "thought" and NEXT_SPEAKER.fullmatch(text.strip())):
-        return Observation(text, origin="system")
+        return Observation(text=text, origin="system")
     return None
 
 
 def _draft(who: str, note: str, text: str, source: Source) -> StepDraft:
-    draft = StepDraft(source, agent=who)
+    draft = StepDraft(source=source, agent=who)
     if note.startswith("->"):
         draft.calls.append(ToolCall(note.removeprefix("->").strip() or "?", {"input": text}))
         return draft

@@ -85,7 +85,9 @@ class TokenFormat(Struct, frozen=True):
 def _format(
     label: str, prefixes: str, rest: str, check: Check = has_random_body, *, keeps_prefix: bool = False, hint: str = ""
 ) -> TokenFormat:
-    return TokenFormat(label, tuple(prefixes.split()), rest, check, keeps_prefix, hint)
+    return TokenFormat(
+        label=label, prefixes=tuple(prefixes.split()), rest=rest, check=check, keeps_prefix=keeps_prefix, hint=hint
+    )
 
 
 URL64 = "[A-Za-z0-9_-]"

@@ -233,7 +233,9 @@ class CommandCollector:
                 body = child
         whole = Connection(redirects, stdin, heredoc_token, connection.is_background, connection.previous)
         if body is None:
-            return self.add(Command((), self.text(node), self.cwd, whole.redirects, stdin))
+            return self.add(
+                Command(words=(), text=self.text(node), cwd=self.cwd, redirects=whole.redirects, stdin=stdin)
+            )
         if body.type == "command":
             return self.command(body, whole, depth, extra)
         return self.statement(body, whole, depth + 1)
@@ -269,7 +271,15 @@ class CommandCollector:
         if not words:
             return None
         text = f"{self.text(node)} {heredoc_token}" if heredoc_token else self.text(node)
-        made = Command(tuple(words), text, self.cwd, redirects, stdin, connection.is_background, connection.previous)
+        made = Command(
+            words=tuple(words),
+            text=text,
+            cwd=self.cwd,
+            redirects=redirects,
+            stdin=stdin,
+            is_background=connection.is_background,
+            previous=connection.previous,
+        )
         if words[0] in FOLDER_CHANGERS:
             self.cwd, self.last_cwd = folder_after(words, self.cwd, self.last_cwd), self.cwd
         return self.add(made)
@@ -287,7 +297,9 @@ class CommandCollector:
         def flush() -> None:
             nonlocal last
             if words and re.match(r"[\w./~$\\-]+$", words[0]) and not words[0].isdigit():
-                last = self.add(Command(tuple(words), " ".join(words), self.cwd, previous=connection.previous))
+                last = self.add(
+                    Command(words=tuple(words), text=" ".join(words), cwd=self.cwd, previous=connection.previous)
+                )
             words.clear()
 
         for child in node.children:
@@ -297,7 +309,11 @@ class CommandCollector:
                 row = child.end_point[0]
                 words.append(self.word(child, depth))
             elif child.type.endswith("_redirect"):
-                self.add(Command((), self.text(child), self.cwd, self.redirect(child, depth).redirects))
+                self.add(
+                    Command(
+                        words=(), text=self.text(child), cwd=self.cwd, redirects=self.redirect(child, depth).redirects
+                    )
+                )
             elif child.is_named:
                 flush()
                 last = self.statement(child, UNCONNECTED, depth + 1) or last

@@ -36,11 +36,11 @@ def observed(
     if seen is None:
         alone = calls[0].id if len(calls) == 1 else None
         text, code = command_result(texts[0]) if len(texts) == 1 else ("\n".join(texts), None)
-        return calls, [Observation(text, alone, is_error=True if has_failed else None, exit_code=code)]
+        return calls, [Observation(text=text, call_id=alone, is_error=True if has_failed else None, exit_code=code)]
     shown = "\n".join(one.text for one in seen)
     rest = [text for text in texts if command_result(text)[0].strip() not in shown]
     if rest or has_failed:
-        seen = [*seen, Observation("\n".join(rest), is_error=True if has_failed else None)]
+        seen = [*seen, Observation(text="\n".join(rest), is_error=True if has_failed else None)]
     return calls, seen
 
 
@@ -54,13 +54,13 @@ def _by_records(
         match = next((one for one in waiting if call.arguments.get("cmd") == one.command), None)
         if match is not None:
             waiting.remove(match)
-            seen.append(Observation(match.output, call.id, exit_code=match.exit_code))
+            seen.append(Observation(text=match.output, call_id=call.id, exit_code=match.exit_code))
         elif number in found.computed and call.name == "exec_command" and waiting:
             continue
         calls.append(call)
     for number, one in enumerate(waiting, len(found.calls) + 1):
         calls.append(ToolCall("exec_command", {"cmd": one.command}, f"{call_id}.{number}"))
-        seen.append(Observation(one.output, f"{call_id}.{number}", exit_code=one.exit_code))
+        seen.append(Observation(text=one.output, call_id=f"{call_id}.{number}", exit_code=one.exit_code))
     return calls, seen
 
 
@@ -74,7 +74,7 @@ def _by_prints(found: CodeProgram, texts: Sequence[str]) -> list[Observation] | 
     seen: list[Observation] = []
     for number, shown in sorted(grouped.items()):
         text, code = command_result(shown[0]) if len(shown) == 1 else ("\n".join(shown), None)
-        seen.append(Observation(text, found.calls[number].id, exit_code=code))
+        seen.append(Observation(text=text, call_id=found.calls[number].id, exit_code=code))
     return seen
 
 

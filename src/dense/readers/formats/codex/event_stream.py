@@ -52,7 +52,12 @@ class EventStream:
         first = next(steps, None)
         if first is None:
             return None
-        stream = Stream("codex", self.id or self.place.path.stem, Source(self.place.name), self.place.notices)
+        stream = Stream(
+            format="codex",
+            id=self.id or self.place.path.stem,
+            source=Source(self.place.name),
+            notices=self.place.notices,
+        )
         stream.agent, stream.model, stream.task = "codex", self.model, task_of(self.prompts)
         stream.steps = self.with_usage(chain((first,), steps), stream)
         return stream
@@ -167,7 +172,7 @@ class EventStream:
         if self.draft is not None and not new:
             return self.draft, None
         done = self.draft.build() if self.draft is not None else None
-        self.draft = StepDraft(source)
+        self.draft = StepDraft(source=source)
         return self.draft, done
 
 

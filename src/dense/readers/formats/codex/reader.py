@@ -120,7 +120,7 @@ class _Rollout:
         if first is None:
             return None
         identity = self.id or self.place.path.name.partition(".")[0]
-        stream = Stream(Codex.name, identity, Source(self.place.name), self.notices)
+        stream = Stream(format=Codex.name, id=identity, source=Source(self.place.name), notices=self.notices)
         stream.agent, stream.agent_version, stream.model = Codex.name, self.version, self.model
         stream.task = task_of(self.prompts)
         stream.steps = self.with_usage(chain((first,), steps), stream)
@@ -234,7 +234,7 @@ class _Rollout:
         if self.draft is not None and not self.ended:
             return self.draft, None
         done = self.close()
-        self.draft = StepDraft(source, timestamp=timestamp)
+        self.draft = StepDraft(source=source, timestamp=timestamp)
         return self.draft, done
 
     def message(self, item: dict[str, Any], source: Source, timestamp: str | None) -> Step | None:

@@ -148,7 +148,9 @@ def _nested(session: _Session, steps: list[Step], source: Source, call: ToolCall
     if last := session.close():
         steps.append(last)
     if steps:
-        stream = Stream(CopilotCli.name, call.id or "sub-agent", source, Notices(), iter(steps))
+        stream = Stream(
+            format=CopilotCli.name, id=call.id or "sub-agent", source=source, notices=Notices(), steps=iter(steps)
+        )
         stream.agent, stream.model = CopilotCli.name, session.model
         stream.task = task_of([text_of(call.arguments.get("prompt"))])
         yield stream.collect()

@@ -113,7 +113,13 @@ def _nested(session: _Session, steps: list[Step], source: Source, call: ToolCall
     last = session.close()
     steps += [last] if last else []
     if steps:
-        stream = Stream(KimiCli.name, call.id or "sub-agent", source, session.place.notices, iter(steps))
+        stream = Stream(
+            format=KimiCli.name,
+            id=call.id or "sub-agent",
+            source=source,
+            notices=session.place.notices,
+            steps=iter(steps),
+        )
         stream.agent = KimiCli.name
         yield stream.collect()
 

@@ -92,7 +92,7 @@ class _Session:
 
     def stream(self) -> Stream | None:
         identity = string(self.info.get("id")) or self.place.path.stem
-        stream = Stream(Opencode.name, identity, self.source, self.place.notices)
+        stream = Stream(format=Opencode.name, id=identity, source=self.source, notices=self.place.notices)
         steps = self.steps()
         first = next(steps, None)
         if first is None:
@@ -132,7 +132,7 @@ class _Session:
 
     def open(self, info: dict[str, Any], source: Source) -> StepDraft:
         model = string(info.get("modelID"))
-        draft = StepDraft(source, timestamp=timestamp(obj(info.get("time")).get("created")), usage=_usage(info))
+        draft = StepDraft(source=source, timestamp=timestamp(obj(info.get("time")).get("created")), usage=_usage(info))
         if self.model is None:
             self.model = model
         elif model != self.model:

@@ -47,7 +47,7 @@ class AgentSession:
     ) -> tuple[Step | None, StepDraft]:
         """Open a step: the one before it, which is complete now, and the new one."""
         done = self.close()
-        self.draft = draft = StepDraft(source, timestamp=time, usage=usage)
+        self.draft = draft = StepDraft(source=source, timestamp=time, usage=usage)
         if self.model is None:
             self.model = model
         elif model is not None and model != self.model:
@@ -67,7 +67,9 @@ class AgentSession:
         first = next(steps, None)
         if first is None:
             return
-        stream = Stream(self.name, self.id or self.default_id(), self.source, self.place.notices)
+        stream = Stream(
+            format=self.name, id=self.id or self.default_id(), source=self.source, notices=self.place.notices
+        )
         stream.agent, stream.agent_version, stream.model = self.name, self.version, self.model
         stream.task, stream.usage = task_of(self.prompts), self.usage
         stream.steps = chain((first,), steps)
@@ -93,7 +95,7 @@ class ChatSession(AgentSession):
 
     def __init__(self, place: TraceLocation, source: Source | None = None) -> None:
         super().__init__(place, source)
-        self.chat = Chat(place.notices)
+        self.chat = Chat(notices=place.notices)
         self.prompts = self.chat.prompts
 
     def messages(self, line: dict[str, Any], source: Source) -> Iterable[dict[str, Any]]:

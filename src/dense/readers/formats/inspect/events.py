@@ -95,13 +95,13 @@ class InspectEvents:
 def _model_call(event: dict[str, Any], index: int, spans: tuple[tuple[str, str], ...]) -> InspectModelCall:
     output = event.get("output")
     return InspectModelCall(
-        index,
-        first_message(output),
-        seq(event.get("input")),
-        event.get("input_refs"),
-        usage_with_cost(obj(output).get("usage")),
-        string(event.get("timestamp")),
-        spans,
+        index=index,
+        message=first_message(output),
+        inputs=seq(event.get("input")),
+        input_refs=event.get("input_refs"),
+        usage=usage_with_cost(obj(output).get("usage")),
+        timestamp=string(event.get("timestamp")),
+        spans=spans,
     )
 
 

@@ -104,7 +104,7 @@ class _Log:
         name = self._name(value)
         notices = Notices(self.place.notices.strict)
         sample = InspectSample(value, notices, self.place.source(part=name))
-        chat = Chat(notices)
+        chat = Chat(notices=notices)
         steps = sample.steps(chat)
         if not steps:
             self.place.notices.items += notices.take()
@@ -113,16 +113,16 @@ class _Log:
         info = obj(self.log.get("eval"))
         agent = string(info.get("solver")) or _last_solver(self.log)
         yield Stream(
-            self.format,
-            name,
-            sample.source,
-            notices,
-            iter(steps),
-            agent,
-            _version(agent, obj(info.get("packages"))),
-            next((model for model in (string(info.get("model")),) if model != "none/none"), None) or chat.model,
-            sample.task(chat, string(info.get("task"))),
-            sample.usage(),
+            format=self.format,
+            id=name,
+            source=sample.source,
+            notices=notices,
+            steps=iter(steps),
+            agent=agent,
+            agent_version=_version(agent, obj(info.get("packages"))),
+            model=next((model for model in (string(info.get("model")),) if model != "none/none"), None) or chat.model,
+            task=sample.task(chat, string(info.get("task"))),
+            usage=sample.usage(),
         )
 
     def _name(self, sample: dict[str, Any]) -> str:

@@ -114,17 +114,27 @@ class InspectSample:
 
     def _result(self, tool: InspectToolEvent) -> Observation | None:
         text = text_of(self._resolved(tool.error or tool.result))
-        return Observation(text, tool.id, is_error=True if tool.error else None) if text else None
+        return Observation(text=text, call_id=tool.id, is_error=True if tool.error else None) if text else None
 
     def _subagent(self, tool: InspectToolEvent, span: str, inside: frozenset[str]) -> Iterator[Trajectory]:
         own = self.events.within(span)
-        chat = Chat(self.notices)
+        chat = Chat(notices=self.notices)
         steps = self._steps(chat, self._as_called(own, []), own, inside)
         if steps:
             source = msgspec.structs.replace(self.source, part=f"{self.source.part} {tool.function}")
             task = Task("\n\n".join(chat.prompts)) if chat.prompts else None
             usage = sum_usage(call.usage for call in own)
-            yield Trajectory("inspect", span, source, tool.function, None, chat.model, task, tuple(steps), usage)
+            yield Trajectory(
+                format="inspect",
+                id=span,
+                source=source,
+                agent=tool.function,
+                agent_version=None,
+                model=chat.model,
+                task=task,
+                steps=tuple(steps),
+                usage=usage,
+            )
 
     def _as_called(self, calls: list[InspectModelCall], last: list[TraceRecord]) -> list[TraceRecord]:
         """The messages in the order in which they were first shown to the model, then what came after the last call."""
@@ -155,9 +165,9 @@ class InspectSample:
         limit = obj(self.value.get("limit"))
         if limit:
             reason = string(limit.get("reason")) or f"{limit.get('type')} limit reached: {limit.get('limit')}"
-            yield Observation(reason, origin="system")
+            yield Observation(text=reason, origin="system")
         if error := string(obj(self.value.get("error")).get("message")):
-            yield Observation(self._resolved(error), origin="system", is_error=True)
+            yield Observation(text=self._resolved(error), origin="system", is_error=True)
 
     def _at(self, index: int, what: str = "") -> Source:
         return msgspec.structs.replace(self.source, part=f"{self.source.part}{what}", index=index)

@@ -61,7 +61,9 @@ class OpenHands:
             return
         records = chain([first], records)
         if is_event(first.value):
-            yield from _stream(records, place, _Origin(_conversation_id(place), place.source()), _base_state(place))
+            yield from _stream(
+                records, place, _Origin(id=_conversation_id(place), source=place.source()), _base_state(place)
+            )
             return
         yield from _rows(records, place)
 
@@ -93,12 +95,12 @@ def _rows(records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stre
         name = string(row.get("instance_id"))
         metadata = obj(row.get("metadata"))
         origin = _Origin(
-            unique_id(name or source.part or _conversation_id(place), source, seen),
-            source,
-            name,
-            first_string(obj(metadata.get(key)).get("model") for key in ("llm_config", "llm")),
-            total_usage(obj(row.get("metrics"))),
-            string(obj(row.get("instance")).get("problem_statement")),
+            id=unique_id(name or source.part or _conversation_id(place), source, seen),
+            source=source,
+            name=name,
+            model=first_string(obj(metadata.get(key)).get("model") for key in ("llm_config", "llm")),
+            usage=total_usage(obj(row.get("metrics"))),
+            statement=string(obj(row.get("instance")).get("problem_statement")),
         )
         yield from _stream(_records_of(event_list(row) or [], source), place, origin, {})
 
@@ -139,7 +141,7 @@ def _document(path: Path, place: TraceLocation) -> Any:
 def _stream(
     records: Iterable[TraceRecord], place: TraceLocation, origin: _Origin, state: dict[str, Any]
 ) -> Iterator[Stream]:
-    run = EventSteps(place.notices)
+    run = EventSteps(notices=place.notices)
     run.take_state(state)
     steps = run.steps(records)
     first = next(steps, None)
@@ -148,10 +150,10 @@ def _stream(
         return
     instruction = _instruction("\n\n".join(run.prompts), origin.statement)
     stream = Stream(
-        "openhands",
-        origin.id,
-        origin.source,
-        place.notices,
+        format="openhands",
+        id=origin.id,
+        source=origin.source,
+        notices=place.notices,
         agent="openhands",
         agent_version=run.version,
         model=run.model or origin.model,

@@ -87,7 +87,7 @@ class EventSteps:
         if self.draft is not None and response is not None and response == self.response:
             return self.draft, None, False
         done = self.draft.build() if self.draft else None
-        self.draft = StepDraft(source, timestamp=string(event.get("timestamp")))
+        self.draft = StepDraft(source=source, timestamp=string(event.get("timestamp")))
         self.response = response
         self.acp.clear()
         self.answers.clear()

@@ -65,7 +65,7 @@ class Otel:
 def _stream(trace: str, spans: dict[str, TraceSpan], number_: int, place: TraceLocation) -> Iterator[Stream]:
     roots = span_tree(spans)
     source = Source(place.name, part=f"trace {trace}" if trace else f"trace {number_}")
-    scope = AgentScope(place)
+    scope = AgentScope(place=place)
     for root in roots:
         scope.visit(root)
     steps = scope.finish()
@@ -77,11 +77,11 @@ def _stream(trace: str, spans: dict[str, TraceSpan], number_: int, place: TraceL
     top = min((span for span in agents if not is_below(span, spans, AGENT)), key=lambda span: span.start, default=None)
     instruction = (task_given_to(top) if top else None) or scope.asked
     yield Stream(
-        "otel",
-        trace or f"trace-{number_}",
-        source,
-        place.notices,
-        iter(steps),
+        format="otel",
+        id=trace or f"trace-{number_}",
+        source=source,
+        notices=place.notices,
+        steps=iter(steps),
         agent=agent_name(top) if top else None,
         model=scope.model,
         task=Task(instruction) if instruction else None,

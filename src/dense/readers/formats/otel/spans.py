@@ -108,7 +108,16 @@ def span_of(raw: dict[str, Any], source: Source) -> TraceSpan | None:
     start = next(
         (raw[key] for key in ("startTimeUnixNano", "start_time", "timestamp", "startTime") if key in raw), None
     )
-    span = TraceSpan(id_, parent, trace or "", name, _kind(attributes), _when(start), source, attributes)
+    span = TraceSpan(
+        id=id_,
+        parent=parent,
+        trace=trace or "",
+        name=name,
+        kind=_kind(attributes),
+        start=_when(start),
+        source=source,
+        attributes=attributes,
+    )
     span.timestamp = start if isinstance(start, str) and not span.start[0] else _iso(span.start[0])
     status = obj(raw.get("status"))
     code = next(

@@ -121,7 +121,7 @@ class AgentScope:
             self.turns[-1].step = span
 
     def _delegate(self, span: TraceSpan) -> None:
-        scope = AgentScope(self.place, who=[agent_name(span)], inside=1, depth=self.depth + 1)
+        scope = AgentScope(place=self.place, who=[agent_name(span)], inside=1, depth=self.depth + 1)
         for child in span.children:
             scope.visit(child)
         steps = scope.finish()
@@ -138,10 +138,10 @@ class AgentScope:
             total = total + step.usage if total and step.usage else total or step.usage
         self.turns[-1].draft.subagents.append(
             Trajectory(
-                "otel",
-                span.id,
-                source,
-                name,
+                format="otel",
+                id=span.id,
+                source=source,
+                agent=name,
                 model=scope.model,
                 task=Task(task) if task else None,
                 steps=steps,
@@ -150,7 +150,9 @@ class AgentScope:
         )
 
     def _answer(self, span: TraceSpan) -> None:
-        draft = StepDraft(span.source, agent=self.who[-1], timestamp=span.timestamp, usage=_usage(span.attributes))
+        draft = StepDraft(
+            source=span.source, agent=self.who[-1], timestamp=span.timestamp, usage=_usage(span.attributes)
+        )
         keys = ("gen_ai.response.model", "llm.model_name", "gen_ai.request.model")
         model = first_string(span.attributes.get(key) for key in keys)
         self.model = self.model or model
@@ -281,7 +283,7 @@ def _result_of(span: TraceSpan, open_calls: list[ToolCall], answered: set[str | 
         return None
     open_calls.remove(call)
     text = text_of(unpacked(output)) if not isinstance(output, str) else output
-    return Observation(text or span.error, call.id, is_error=True if span.failed else None)
+    return Observation(text=text or span.error, call_id=call.id, is_error=True if span.failed else None)
 
 
 def _usage(attributes: dict[str, Any]) -> Usage | None:

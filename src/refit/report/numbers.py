@@ -1,0 +1,62 @@
+"""How numbers are written. Computed first, rounded last; a half goes away from zero; a change always has its sign."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+
+from refit.report.model import Interval, MeanEstimate
+
+MINUS = "−"
+NOTHING = "—"
+BOUND = "‡"
+"""Behind an interval that is a bound."""
+
+
+def format_fixed(value: float, digits: int, *, sign: bool = False) -> str:
+    """With so many digits after the point and commas between thousands. Twelve digits are what a number is taken to
+    have: the rest is the noise of binary fractions, and must not decide where a half goes."""
+    rounded = Decimal(f"{value:.12g}").quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
+    text = f"{abs(rounded):,.{digits}f}"
+    if rounded < 0:
+        return MINUS + text
+    return f"+{text}" if sign else text
+
+
+def format_number(value: float | None, digits: int, *, sign: bool = False, unit: str = "") -> str:
+    """The same, with its unit; a dash where there is none."""
+    return NOTHING if value is None else format_fixed(value, digits, sign=sign) + unit
+
+
+def format_interval(found: Interval | None, digits: int, *, sign: bool = False, scale: float = 1.0) -> str:
+    """In brackets, with a mark where it is a bound; empty where there is none."""
+    if found is None:
+        return ""
+    low, high = (format_fixed(end * scale, digits, sign=sign) for end in (found.low, found.high))
+    return f"[{low}, {high}]{BOUND if found.kind == 'bound' else ''}"
+
+
+def format_range(found: Interval, digits: int) -> str:
+    """For sentences about a change: from … to …"""
+    return f"{format_fixed(found.low, digits, sign=True)} to {format_fixed(found.high, digits, sign=True)}"
+
+
+def format_p(p: float | None) -> str:
+    """Three digits, or that it is smaller."""
+    if p is None:
+        return NOTHING
+    return "<0.001" if p < 0.001 else format_fixed(p, 3)
+
+
+def p_in_words(p: float) -> str:
+    """For sentences: p = 0.012, p < 0.001."""
+    return "p < 0.001" if p < 0.001 else f"p = {format_fixed(p, 3)}"
+
+
+def known_of(estimate: MeanEstimate) -> str:
+    """Of how many a mean is, where that is not all; empty otherwise."""
+    return "" if estimate.known == estimate.of else f"{estimate.known} of {estimate.of} known"
+
+
+def count_of(count: int, one: str, many: str = "") -> str:
+    """1 task, 2 tasks."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

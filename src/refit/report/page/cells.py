@@ -1,0 +1,128 @@
+"""Every cell of an experiment, small enough for the page: one list for each row, texts by their number.
+
+The page draws a task's cells only when its row is opened. Links are given for files that are there, relative to the
+page, so that a report can move together with its experiment."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+from urllib.parse import quote
+
+from dense.text.html import escape_controls
+from refit.report.grid import is_scored, why_unscored
+from refit.report.surrogates import LONE_SURROGATE
+from refit.results import Cell, Experiment, Result
+
+CellLine = list[Any]
+"""A cell as the page reads it; `page.js` names the places."""
+VIEWS = "views"
+"""Beside the page: a page for each cell whose trace could be shown."""
+FEEDBACK = "feedback.txt"
+"""What a folder of feedback holds; it, not the folder, is what people want to read."""
+
+
+class TextIndex:
+    """Texts that recur, each once."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int | None:
+        """Its number; None for no text."""
+        return self.numbers.setdefault(text, len(self.numbers)) if text else None
+
+
+def inline_cells(
+    experiment: Experiment, page: Path, rows: Sequence[tuple[str, str]], labels: Mapping[str, str]
+) -> dict[str, Any]:
+    """The cells of these rows, each a recipient and a task; methods by their labels, in the labels' order."""
+    texts = TextIndex()
+    for label in labels.values():
+        texts.number(label)  # first, so that their numbers are their order
+    files = CellFiles(experiment, page)
+    found: dict[tuple[str, str], list[CellLine]] = defaultdict(list)
+    for result in _results(experiment):
+        found[result.cell.recipient, result.cell.task].append(_line(result, texts, files, labels))
+    lines = [sorted(found[row], key=lambda line: line[:3]) for row in rows]
+    return {"base": files.base, "texts": [escape_controls(text) for text in texts.numbers], "rows": lines}
+
+
+NOT_RUN = "not run yet"
+
+
+def _results(experiment: Experiment) -> Iterator[Result]:
+    """What came of every cell, those that have not been run included."""
+    yield from experiment.results
+    done = {result.cell for result in experiment.results}
+    yield from (Result(cell, exception=NOT_RUN) for cell in experiment.planned if cell not in done)
+
+
+def _line(result: Result, texts: TextIndex, files: CellFiles, labels: Mapping[str, str]) -> CellLine:
+    cell: Cell = result.cell
+    folder, trace, feedback, message = files.of(result)
+    delivered = {"file": "message as a file", "instruction": ""}.get(result.delivered, result.delivered)
+    received = "" if result.received in {"", "same"} else f"message {result.received}"
+    return [
+        cell.repetition,
+        cell.round,
+        texts.number(labels.get(cell.method) or cell.method or "?"),
+        result.reward if is_scored(result) else None,
+        texts.number(why_unscored(result)),
+        result.tokens,
+        int(result.is_partial),
+        result.feedback_tokens if cell.round else None,
+        result.feedback_bytes,
+        result.tool_calls,
+        None if result.seconds is None or not math.isfinite(result.seconds) else round(result.seconds, 1),
+        result.tries,
+        texts.number(", ".join(filter(None, (delivered, received)))),
+        folder or None,
+        texts.number(trace),
+        texts.number(feedback),
+        texts.number(message),
+        texts.number(f"{cell.key}.html") if files.view(result) else None,
+        result.turns,
+        None if result.checks is None else texts.number(f"{result.checks_passed}/{result.checks}"),
+    ]
+
+
+class CellFiles:
+    """Where the files of cells lie, seen from the page. An experiment without a folder has paths from where we are."""
+
+    def __init__(self, experiment: Experiment, page: Path) -> None:
+        self.page = page
+        self.root = os.path.realpath(experiment.folder)
+        way = PurePath(os.path.relpath(self.root, os.path.realpath(page))).as_posix()
+        self.base = "" if way == "." else quote(os.fsencode(way)) + "/"
+
+    def of(self, result: Result) -> tuple[str, str, str, str]:
+        """The folder that a cell's files share, then trace, feedback and message within it; empty: not there."""
+        paths = [self._found(result.trace), self._feedback(result.feedback_folder), self._found(result.message)]
+        there = [path for path in paths if path]
+        folder = there[0].rpartition("/")[0] if there else ""
+        while folder and not all(path.startswith(f"{folder}/") for path in there):
+            folder = folder.rpartition("/")[0]
+        folder = f"{folder}/" if folder else ""
+        trace, feedback, message = (path[len(folder) :] for path in paths)
+        return folder, trace, feedback, message
+
+    def view(self, result: Result) -> bool:
+        """Whether the cell has a page of its own beside this one."""
+        return (self.page / VIEWS / f"{result.cell.key}.html").is_file()
+
+    def _found(self, path: str) -> str:
+        """The path from the experiment's folder, where there is such a file, and a link can name it."""
+        if not path or LONE_SURROGATE.search(path):
+            return ""
+        whole = os.path.join(self.root, path)  # noqa: PTH118
+        if not os.path.exists(whole):  # noqa: PTH110
+            return ""
+        return path if not os.path.isabs(path) else PurePath(os.path.relpath(path, self.root)).as_posix()  # noqa: PTH117
+
+    def _feedback(self, folder: str) -> str:
+        return self._found(f"{folder}/{FEEDBACK}") or self._found(folder) if folder else ""

@@ -1,0 +1,127 @@
+"""What tables have in common: which rows they show, how these are named and marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from refit.report.model import MeanEstimate, MethodName, MethodRow, RecipientReport, Report
+from refit.report.numbers import BOUND, NOTHING
+from refit.report.table import CsvValue, Mark, ReportTable, TableCell, TableRow
+from refit.report.wording import control_caveat, few_tasks_caveat
+
+MARKS = "Bold and underline mark the best and the second; ties share."
+DAGGER = "† saw outcomes: apart, not ranked."
+INTERVALS = "Brackets are 95 % intervals over tasks."
+BOUNDS = (
+    f"{INTERVALS[:-1]}; with {BOUND} fewer than three tasks differ from the rest, or an amount is of fewer than ten "
+    "tasks, and the interval is widened to what so few cannot rule out."
+)
+NO_VALUE = TableCell(NOTHING)
+
+
+def wide_table(
+    report: Report,
+    name: str,
+    title: str,
+    caption: str,
+    entry: Callable[[MethodRow], TableCell],
+    fields: tuple[str, ...],
+    records: tuple[tuple[CsvValue, ...], ...],
+) -> ReportTable:
+    """Methods down, recipients across; ablations have a table of their own."""
+    columns = [{row.method: row for row in shown_rows(recipient)} for recipient in report.recipients]
+    methods = [method for method in report.methods if method.role != "ablation"]
+    methods.sort(key=lambda method: method.role == "privileged")
+    lines: list[TableRow] = []
+    for at, method in enumerate(methods):
+        found = [column.get(method.method) for column in columns]
+        if any(found):
+            apart = method.role == "privileged" and (at == 0 or methods[at - 1].role != "privileged")
+            lines.append(
+                TableRow((TableCell(method_label(method)), *(entry(row) if row else NO_VALUE for row in found)), apart)
+            )
+    header = ("Method", *(recipient.recipient for recipient in report.recipients))
+    return ReportTable(
+        name=name,
+        title=title,
+        caption=f"{caption} {interval_legend(lines)} {MARKS} {DAGGER}",
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=records,
+    )
+
+
+def interval_legend(lines: Sequence[TableRow]) -> str:
+    """What brackets are, and what the mark at some is."""
+    has_bound = any(BOUND in entry.text + entry.below for line in lines for entry in line.entries)
+    return BOUNDS if has_bound else INTERVALS
+
+
+def caveats_before_differences(report: Report) -> str:
+    """What must be known before any difference is believed: too few tasks, no second try to compare with."""
+    said: list[str] = []
+    for found in (
+        [few_tasks_caveat(one.tasks_applicable) for one in report.recipients],
+        [control_caveat(one.rows) for one in report.recipients],
+    ):
+        if len(set(found)) == 1:
+            said += found[:1]
+        else:
+            said += [f"{one.recipient}: {text}" for one, text in zip(report.recipients, found, strict=True) if text]
+    return "".join(f" {text}" for text in said if text)
+
+
+def shown_rows(recipient: RecipientReport, *, with_ablations: bool = False) -> list[MethodRow]:
+    """Round 0 and the first round with feedback: methods, then ablations if wanted, then the privileged."""
+    rows = [row for row in (recipient.baseline, *recipient.rows) if row is not None]
+    order = ("baseline", "method", "ablation", "privileged")
+    return sorted(
+        (row for row in rows if with_ablations or row.role != "ablation"), key=lambda row: order.index(row.role)
+    )
+
+
+def all_rows(report: Report) -> Iterator[tuple[RecipientReport, MethodRow]]:
+    """All rows of all rounds."""
+    for recipient in report.recipients:
+        for row in (recipient.baseline, *recipient.rows, *recipient.later):
+            if row is not None:
+                yield recipient, row
+
+
+KEY = ("recipient", "method", "role", "round")
+"""The first columns of most CSVs."""
+
+
+def row_key(recipient: RecipientReport, row: MethodRow) -> tuple[CsvValue, ...]:
+    return recipient.recipient, row.method, row.role, row.round
+
+
+def interval_values(estimate: MeanEstimate | None) -> tuple[CsvValue, CsvValue, CsvValue, CsvValue]:
+    """A value, the ends of its interval and how that was made, for CSV."""
+    if estimate is None or estimate.interval is None:
+        return estimate and estimate.value, None, None, None
+    found = estimate.interval
+    return estimate.value, found.low, found.high, found.kind
+
+
+def interval_fields(value: str, name: str = "") -> tuple[str, str, str, str]:
+    """The columns of these; the ends by another name than the value's where that has its unit in it."""
+    name = name or value
+    return value, f"{name}_low", f"{name}_high", f"{name}_interval"
+
+
+def rank_mark(rank: int | None) -> Mark:
+    return "best" if rank == 1 else "second" if rank == 2 else ""
+
+
+def row_label(row: MethodRow) -> str:
+    return f"{row.label} †" if row.role == "privileged" else row.label
+
+
+def method_label(method: MethodName) -> str:
+    return f"{method.label} †" if method.role == "privileged" else method.label
+
+
+def count_cell(count: int | None) -> TableCell:
+    return NO_VALUE if count is None else TableCell(str(count))

@@ -1,0 +1,293 @@
+"""What was passed, and with how many tokens: by method, by recipient, without parts of DENSE, without some tasks."""
+
+from __future__ import annotations
+
+from refit.report.build import ablation_table
+from refit.report.model import Difference, MeanEstimate, MethodRow, RecipientReport, Report
+from refit.report.numbers import count_of, format_interval, format_number, format_p, known_of
+from refit.report.statistics.comparisons import ours_among
+from refit.report.statistics.metrics import with_ranks
+from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
+from refit.report.tables.layout import (
+    DAGGER,
+    KEY,
+    MARKS,
+    NO_VALUE,
+    all_rows,
+    caveats_before_differences,
+    interval_fields,
+    interval_legend,
+    interval_values,
+    rank_mark,
+    row_key,
+    row_label,
+    shown_rows,
+    wide_table,
+)
+
+
+def pass_table(report: Report) -> ReportTable:
+    """Strict pass rates and changes, a column for each recipient."""
+
+    def entry(row: MethodRow) -> TableCell:
+        change = row.change
+        parts = [format_number(row.passed.value, 2), *([format_number(change.value, 2, sign=True)] if change else [])]
+        below = [
+            format_interval(row.passed.interval, 1),
+            format_interval(change.interval, 1, sign=True) if change else "",
+        ]
+        return TableCell(" / ".join(parts), " / ".join(filter(None, below)), rank_mark(row.ranks.passed))
+
+    fields = (*KEY, *interval_fields("pass_percent", "pass"), *interval_fields("change_points", "change"))
+    fields += ("source_pass_percent", "passes", "pairs", "tasks", "rank")
+    records = tuple(
+        (
+            *row_key(recipient, row),
+            *interval_values(row.passed),
+            *interval_values(row.change),
+            row.source_passed,
+            row.passes,
+            row.passed.known,
+            row.passed.tasks,
+            row.ranks.passed,
+        )
+        for recipient, row in all_rows(report)
+    )
+    caption = (
+        f"Strict pass rate (%) / change from round 0 (points), {_over(report)}. The change is over the pairs that are "
+        f"scored in both, which may be fewer than the baseline's row has.{caveats_before_differences(report)}"
+    )
+    return wide_table(report, "pass", "Strict pass and change", caption, entry, fields, records)
+
+
+def _over(report: Report) -> str:
+    """What the rates are of: tasks and repetitions of each recipient."""
+    sizes = [(recipient.tasks_applicable, recipient.repetitions) for recipient in report.recipients]
+    if len(set(sizes)) == 1:
+        return f"{count_of(sizes[0][0], 'task')} × {count_of(sizes[0][1], 'repetition')}"
+    if not sizes:
+        return "of nothing yet"
+    sizes_by_recipient = (
+        f"{recipient.recipient} {recipient.tasks_applicable} × {recipient.repetitions}"
+        for recipient in report.recipients
+    )
+    return f"tasks × repetitions: {', '.join(sizes_by_recipient)}"
+
+
+def token_table(report: Report) -> ReportTable:
+    """Recipient tokens and changes, a column for each recipient."""
+
+    def entry(row: MethodRow) -> TableCell:
+        change = row.tokens_change
+        thousands = None if row.tokens.value is None else row.tokens.value / 1000
+        parts = [
+            format_number(thousands, 1),
+            *([format_number(change.value, 1, sign=True, unit="%")] if change else []),
+        ]
+        below = [format_interval(row.tokens.interval, 1, scale=0.001)]
+        below += [format_interval(change.interval, 1, sign=True) if change else "", known_of(row.tokens)]
+        return TableCell(" / ".join(parts), " / ".join(filter(None, below)), rank_mark(row.ranks.tokens))
+
+    fields = (*KEY, *interval_fields("tokens"), *interval_fields("change_percent", "change"))
+    fields += ("known", "results", "completed_calls_only", "rank")
+    records = tuple(
+        (
+            *row_key(recipient, row),
+            *interval_values(row.tokens),
+            *interval_values(row.tokens_change),
+            row.tokens.known,
+            row.tokens.of,
+            row.partial,
+            row.ranks.tokens,
+        )
+        for recipient, row in all_rows(report)
+    )
+    partial = sum(row.partial for _, row in all_rows(report))
+    said = f" Of completed calls only: {count_of(partial, 'result')}." if partial else ""
+    caption = (
+        f"Recipient tokens of a run (thousands) / change from the baseline row (ratio of means). Feedback and the "
+        f"source run are not in them; unknown is left out, never zero.{said}"
+    )
+    return wide_table(report, "tokens", "Recipient tokens and change", caption, entry, fields, records)
+
+
+def ablations(report: Report) -> ReportTable:
+    """DENSE without its parts, and by how much the whole is better."""
+    lines: list[TableRow] = []
+    records: list[tuple[CsvValue, ...]] = []
+    for recipient in report.recipients:
+        if not any(row.role == "ablation" for row in recipient.rows):
+            continue
+        gaps = _gaps(recipient)
+        for at, row in enumerate(with_ranks(ablation_table(recipient.baseline, recipient.rows))):
+            gap = gaps.get(row.method)
+            lines.append(TableRow(_ablation(recipient.recipient, row, gap), at == 0 and bool(lines)))
+            points = interval_values(gap.points if gap else None)
+            tail = (gap.p, gap.holm) if gap else (None, None)
+            records.append(
+                (
+                    *row_key(recipient, row),
+                    *interval_values(row.tokens),
+                    *interval_values(row.passed),
+                    row.passes,
+                    *points,
+                    *tail,
+                )
+            )
+    header = ("Recipient", "Method", "Tokens (thousands)", "Strict pass (%)", "DENSE less this (points)", "Holm p")
+    fields = (*KEY, *interval_fields("tokens"), *interval_fields("pass_percent", "pass"), "passes")
+    fields += (*interval_fields("dense_less_this", "gap"), "p", "holm")
+    caption = f"DENSE without its parts: recipient tokens of a run and strict pass. {interval_legend(lines)} {MARKS}"
+    return ReportTable(
+        name="ablations",
+        title="Ablations",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+    )
+
+
+def _ablation(recipient: str, row: MethodRow, gap: Difference | None) -> tuple[TableCell, ...]:
+    thousands = None if row.tokens.value is None else row.tokens.value / 1000
+    tokens = TableCell(
+        format_number(thousands, 1), format_interval(row.tokens.interval, 1, scale=0.001), rank_mark(row.ranks.tokens)
+    )
+    passed = TableCell(
+        format_number(row.passed.value, 2), format_interval(row.passed.interval, 1), rank_mark(row.ranks.passed)
+    )
+    less = (
+        TableCell(format_number(gap.points.value, 2, sign=True), format_interval(gap.points.interval, 2, sign=True))
+        if gap
+        else NO_VALUE
+    )
+    return (
+        TableCell(recipient),
+        TableCell(row.label),
+        tokens,
+        passed,
+        less,
+        TableCell(format_p(gap.holm if gap else None)),
+    )
+
+
+def round_table(report: Report) -> ReportTable:
+    """Pass rates of every round, where there is more than one with feedback."""
+    lines: list[TableRow] = []
+    records: list[tuple[CsvValue, ...]] = []
+    for recipient in report.recipients:
+        for row in recipient.later:
+            passed = TableCell(
+                format_number(row.passed.value, 2), format_interval(row.passed.interval, 1), rank_mark(row.ranks.passed)
+            )
+            change = row.change or MeanEstimate()
+            less = TableCell(format_number(change.value, 2, sign=True), format_interval(change.interval, 1, sign=True))
+            start = bool(lines) and row.round != records[-1][3]
+            lines.append(
+                TableRow(
+                    (
+                        TableCell(recipient.recipient),
+                        TableCell(row_label(row)),
+                        TableCell(str(row.round)),
+                        passed,
+                        less,
+                    ),
+                    start,
+                )
+            )
+            records.append(
+                (
+                    *row_key(recipient, row),
+                    *interval_values(row.passed),
+                    *interval_values(row.change),
+                    row.passes,
+                    row.passed.known,
+                )
+            )
+    header = ("Recipient", "Method", "Round", "Strict pass (%)", "Change from round 0 (points)")
+    fields = (
+        *KEY,
+        *interval_fields("pass_percent", "pass"),
+        *interval_fields("change_points", "change"),
+        "passes",
+        "pairs",
+    )
+    caption = f"Strict pass of each later round by itself, ranked within it. {interval_legend(lines)} {MARKS} {DAGGER}"
+    return ReportTable(
+        name="rounds",
+        title="Later rounds",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
+    )
+
+
+def sensitivity_table(report: Report) -> ReportTable:
+    """With all tasks, and without those excluded."""
+    lines: list[TableRow] = []
+    records: list[tuple[CsvValue, ...]] = []
+    reduced = {recipient.recipient: recipient for recipient in report.sensitivity}
+    for recipient in report.recipients:
+        other = reduced.get(recipient.recipient)
+        if other is None:
+            continue
+        fewer = {row.method: row for row in shown_rows(other, with_ablations=True)}
+        gaps, fewer_gaps = _gaps(recipient), _gaps(other)
+        for at, row in enumerate(shown_rows(recipient, with_ablations=True)):
+            pair = (row, fewer.get(row.method))
+            cells = [_both(one.passed, one.change, 2) if one else NO_VALUE for one in pair]
+            less = [gaps.get(row.method), fewer_gaps.get(row.method)]
+            cells += [_both(gap.points, None, 2, sign=True) if gap else NO_VALUE for gap in less]
+            lines.append(
+                TableRow((TableCell(recipient.recipient), TableCell(row_label(row)), *cells), at == 0 and bool(lines))
+            )
+            numbers = [
+                end
+                for one in pair
+                for end in (*interval_values(one and one.passed), *interval_values(one and one.change))
+            ]
+            counts = [one.passed.known if one else None for one in pair]
+            flat = [end for gap in less for end in interval_values(gap and gap.points)]
+            records.append((*row_key(recipient, row), *numbers, *counts, *flat))
+    header = ("Recipient", "Method", "All tasks", "Without", "DENSE less this, all", "DENSE less this, without")
+    fields = KEY
+    for name in ("pass", "change", "pass_without", "change_without"):
+        fields += interval_fields(name)
+    fields += ("pairs", "pairs_without", *interval_fields("gap"), *interval_fields("gap_without"))
+    caption = (
+        f"Strict pass (%) / change from round 0 (points) with all tasks, and without {', '.join(report.excluded)}; and "
+        f"by how much DENSE is higher. {interval_legend(lines)} {DAGGER}"
+    )
+    return ReportTable(
+        name="sensitivity",
+        title="Sensitivity",
+        caption=caption,
+        header=header,
+        lines=tuple(lines),
+        fields=fields,
+        records=tuple(records),
+        names=2,
+        is_long=True,
+    )
+
+
+def _gaps(recipient: RecipientReport) -> dict[str, Difference]:
+    """DENSE less each other, in whichever family."""
+    name = ours_among(row.method for row in recipient.rows)
+    ours = [found for found in recipient.differences if found.method == name and found.family != "cumulative"]
+    return {found.reference: found for found in ours}
+
+
+def _both(first: MeanEstimate, second: MeanEstimate | None, digits: int, *, sign: bool = False) -> TableCell:
+    parts = [format_number(first.value, digits, sign=sign)]
+    below = [format_interval(first.interval, 1, sign=sign)]
+    if second is not None:
+        parts.append(format_number(second.value, digits, sign=True))
+        below.append(format_interval(second.interval, 1, sign=True))
+    return TableCell(" / ".join(parts), " / ".join(filter(None, below)))
