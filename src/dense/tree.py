@@ -13,16 +13,15 @@ from typing import Literal, final, get_args
 
 from msgspec import Struct
 
+from dense.facets import Facets
 from dense.trajectory import Step, Task
 
 __all__ = [
-    "NONE",
     "RECONCILED_SCHEMA",
     "SEVERITIES",
     "SOURCE_SCHEMA",
     "Coherence",
     "Completion",
-    "Facets",
     "Issue",
     "Label",
     "Leaf",
@@ -42,11 +41,8 @@ __all__ = [
     "open_issues",
 ]
 
-SOURCE_SCHEMA = "dense.tree/1"
-RECONCILED_SCHEMA = "dense.reconciled/1"
-
-NONE = "none"
-"""The text of a facet that has nothing to say."""
+SOURCE_SCHEMA = "dense.tree/2"
+RECONCILED_SCHEMA = "dense.reconciled/2"
 
 Label = Literal[0, -1, -2]
 ShortcutOutcome = Literal["succeeded", "failed", "partial", "unknown"]
@@ -61,25 +57,6 @@ Severity = Literal[
 ]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """The most severe first."""
-
-
-class Facets(Struct, frozen=True, omit_defaults=True):
-    """What a rerun can reuse of a subtask, besides its summary."""
-
-    artifacts: str = NONE
-    """Files and other products, with their paths."""
-    final_state: str = NONE
-    """What the environment was left like."""
-    key_values: str = NONE
-    """Values that a later action verified."""
-    key_mechanisms: str = NONE
-    """What carries the result: step order, parameters, prerequisites."""
-    critical_order: str = NONE
-    """What must happen before what."""
-    dead_ends: str = NONE
-    """Failures that a rerun can avoid."""
-    open_issues: str = NONE
-    """What is not done or not verified."""
 
 
 @final

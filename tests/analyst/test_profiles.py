@@ -18,6 +18,7 @@ from dense.analyst.questions import Boundary, Correction, Question, Score
 from dense.analyst.questions.paper import Group, ReconciliationAnswer
 from dense.analyst.validate import Known, require, valid_groups, valid_verdict
 from dense.errors import AnalystFailed, KeyRefused
+from dense.facets import Facets
 from dense.service import Distillation, distill
 from dense.trajectory import Source, Step
 from dense.tree import Issue, Leaf, Shortcut, Subtask, leaves, nodes
@@ -144,7 +145,7 @@ def test_an_unusable_summary_is_made_from_the_actions() -> None:
     subtask = next(node for node in nodes(done.source.root) if isinstance(node, Subtask) and node.level == 1)
     assert subtask.title.endswith("actions")
     assert subtask.summary
-    assert subtask.facets.open_issues == "none"
+    assert subtask.facets == Facets()
 
 
 # Compression and reconciliation

@@ -14,7 +14,7 @@ from dense.draft import (
     VerdictDraft,
     leaf_reference,
 )
-from dense.tree import Facets
+from dense.facets import Artifact, Facets
 
 
 class DraftMaker:
@@ -48,7 +48,7 @@ class DraftMaker:
             tuple(self.disordered(children)),
             self.chance.choice(("a title", "", " ")),
             self.chance.choice(("a summary", "")),
-            Facets(artifacts="a.txt"),
+            Facets(artifacts=(Artifact("a.txt"),)),
             groups,
             self.verdict(children),
             self.key("part"),

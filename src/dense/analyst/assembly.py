@@ -16,7 +16,6 @@ from dense.analyst.validate import Known
 from dense.draft import GroupDraft, IssueDraft, VerdictDraft
 from dense.evidence.actions import EffectsOf
 from dense.tree import (
-    NONE,
     Coherence,
     Completion,
     Issue,
@@ -179,7 +178,7 @@ class Assembly:
 
 def said(text: str) -> str:
     """A text, or nothing if it says that there is nothing to say."""
-    return "" if text.strip().lower() in ("", NONE, "n/a", "-") else text
+    return "" if text.strip().lower() in ("", "none", "n/a", "-") else text
 
 
 def state_of(coherence: Coherence, completion: Completion, severities: Set[Severity]) -> State:

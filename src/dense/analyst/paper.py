@@ -33,7 +33,7 @@ from dense.analyst.validate import require, valid_groups, valid_verdict
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.evidence.actions import EffectsCache
 from dense.trajectory import Task, Trajectory
-from dense.tree import Facets, Issue, Leaf, Node, Severity, Shortcut, Subtask, first_action, last_action, leaves
+from dense.tree import Issue, Leaf, Node, Severity, Shortcut, Subtask, first_action, last_action, leaves
 
 CHUNK_NODES = 999
 """How many nodes enter the queue's view at a time."""
@@ -186,9 +186,13 @@ class _Builder:
                 summary=fallback_summary(members),
                 children=members,
             )
-        facets = Facets(**{name: getattr(answer, name) for name in Facets.__struct_fields__})
         return Subtask(
-            id=identifier, level=level, title=answer.subtitle, summary=answer.summary, children=members, facets=facets
+            id=identifier,
+            level=level,
+            title=answer.subtitle,
+            summary=answer.summary,
+            children=members,
+            facets=answer.facets,
         )
 
     async def is_top(self, candidates: tuple[Node, ...], level: int, before: int) -> bool:
