@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from made_facts import facts
 
 import dense
+from dense.actions.observations.observe import observe
+from dense.actions.step_effects import effects
 from dense.analyst.rules.facets import find_facets
-from dense.evidence.actions import effects
 from dense.evidence.links.action_links import ActionLinks
-from dense.evidence.observations import observe
 from dense.facets import FACETS
 from dense.narrate.facets import facet_text
 from dense.narrate.narrator import NarratedDigest, Narrator

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from dense.actions.blocks import TranscriptAction
 from dense.deliver.key_actions import FROM_SYSTEM
 from dense.knowledge.words import pattern
-from dense.transcript import TranscriptAction
 
 MAX_AFTER_CLOSING = 3
 """A closing message may be followed by so many actions."""

@@ -9,10 +9,10 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dense.actions.observations.result import values
 from dense.detectors.assessment import TraceAssessment
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
 from dense.evidence.links.origins import has_word
-from dense.evidence.observations import values
 from dense.facets import Artifact, DeadEnd, Facets, KeyValue, Mechanism, Order, StateChange
 from dense.knowledge.errors import NO_SUCH_FILE
 from dense.narrate.actions import NarratedAction
