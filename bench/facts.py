@@ -321,10 +321,23 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def unspecific(trace: Trace, traces: Sequence[Trace]) -> Iterator[str]:
+    """Facts whose patterns match the raw text of an attempt at another task: they would please by chance."""
+    others = [other for other in traces if other.task != trace.task]
+    for fact in trace.key.facts:
+        matched = [other.key.name for other in others if states(other.raw, fact.any)]
+        if matched:
+            yield f"{fact.id}: also matches {', '.join(matched[:3])}"
+
+
 def check(traces: Sequence[Trace]) -> None:
     """Print what cannot be confirmed; fail if there is any."""
-    found = [f"{trace.key.name}: {problem}" for trace in traces for problem in problems(trace)]
-    print("\n".join(found) or f"{len(traces)} keys: each witness is in its actions, no fact is in its task")
+    found = [
+        f"{trace.key.name}: {problem}" for trace in traces for problem in [*problems(trace), *unspecific(trace, traces)]
+    ]
+    print(
+        "\n".join(found) or f"{len(traces)} keys: each witness is in its actions, no fact is in its task or elsewhere"
+    )
     if found:
         sys.exit(1)
 
