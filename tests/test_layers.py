@@ -49,7 +49,11 @@ LAYERS = [
     "nouns",
 ]
 """From the user down to the nouns. A package may import from those after it in this list, and from itself."""
+<<<<<<< HEAD
 NOUNS = {"errors", "options", "trajectory", "outcome", "tree", "draft", "feedback", "salvage", "version"}
+=======
+NOUNS = {"errors", "trajectory", "outcome", "facets", "tree", "draft", "feedback", "salvage", "version"}
+>>>>>>> main
 HEAVY: dict[str, str | tuple[str, ...]] = {
     "aiohttp": "model",
     "duckdb": "batch",

@@ -28,6 +28,7 @@ from dense.service import Distillation
 from dense.service.turns import select_turn
 from dense.text.clip import clip_end
 from dense.trajectory import Trajectory
+from dense.tree import open_issues
 
 CONTEXT_BUDGET = 7_500
 """Bytes of the report within a hook's text."""
@@ -72,7 +73,7 @@ def distill_session(item: dict[str, Any]) -> dict[str, Any]:
     done = distill_within_limit(trajectory, settings, caller="work")
     keep_evidence(plain_name(str(item["session_id"])), str(item["cwd"]), done.assessment)
     tree, verdict = done.reconciled, done.reconciled.root.verdict
-    opened = [issue.text for issue in tree.issues if issue.resolved_at is None]
+    opened = [issue.text for issue in open_issues(tree)]
     state = verdict.state if verdict is not None else "unknown"
     is_unfinished = bool(opened) and state != "complete"
     name = plain_name(str(item["session_id"]))

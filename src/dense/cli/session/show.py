@@ -18,7 +18,11 @@ from dense.cli.session.last import YesOption, confirm
 from dense.cli.session.view import NOTHING, SessionChoice
 from dense.cli.text import SafeConsole, format_bytes, printable, shortened
 from dense.errors import DenseError
+<<<<<<< HEAD
 from dense.options import FeedbackOptions
+=======
+from dense.tree import open_issues
+>>>>>>> main
 
 if TYPE_CHECKING:
     from dense.view import LoadedRun
@@ -91,7 +95,7 @@ def _lines(run: LoadedRun) -> Iterator[Text]:
         return
     state = tree.root.verdict.state if tree.root.verdict is not None else "unknown"
     yield Text.assemble((state, f"bold {STYLES.get(state, '')}"), "  ", shortened(_task(run), 160))
-    opened = [issue for issue in tree.issues if issue.resolved_at is None]
+    opened = open_issues(tree)
     for issue in opened:
         yield Text.assemble(("open: ", "bold yellow"), printable(issue.text))
         if issue.quote:
