@@ -18,11 +18,8 @@ from dense.analyst.questions import Boundary, Correction, Question, Score
 from dense.analyst.questions.paper import Group, ReconciliationAnswer
 from dense.analyst.validate import Known, require, valid_groups, valid_verdict
 from dense.errors import AnalystFailed, KeyRefused
-<<<<<<< HEAD
-from dense.options import FeedbackOptions, Profile
-=======
 from dense.facets import Facets
->>>>>>> main
+from dense.options import FeedbackOptions, Profile
 from dense.service import Distillation, distill
 from dense.trajectory import Source, Step
 from dense.tree import Issue, Leaf, Shortcut, Subtask, leaves, nodes

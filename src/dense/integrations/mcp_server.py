@@ -26,12 +26,8 @@ from dense.options import (
     with_option_arguments,
 )
 from dense.readers import read
-<<<<<<< HEAD
 from dense.service import Distillation
-=======
-from dense.service import Distillation, distill_sync
 from dense.tree import open_issues as left_open
->>>>>>> main
 from dense.version import __version__
 
 if TYPE_CHECKING:
@@ -95,12 +91,7 @@ def make_server() -> MCPServer:
     def open_issues(folder: str, agent: str = "", *, options: FeedbackOptions) -> list[str]:  # pyright: ignore[reportUnusedFunction]
         """What the newest session of the project in `folder` left open, most severe first."""
         with explained():
-<<<<<<< HEAD
-            tree = _last(folder, agent, options).reconciled
-            return [issue.text for issue in tree.issues if issue.resolved_at is None]
-=======
-            return [issue.text for issue in left_open(_last(folder, agent).reconciled)]
->>>>>>> main
+            return [issue.text for issue in left_open(_last(folder, agent, options).reconciled)]
 
     @server.resource("dense://reports", mime_type="text/plain")
     def reports() -> str:  # pyright: ignore[reportUnusedFunction]

@@ -18,11 +18,8 @@ from dense.cli.session.last import YesOption, confirm
 from dense.cli.session.view import NOTHING, SessionChoice
 from dense.cli.text import SafeConsole, format_bytes, printable, shortened
 from dense.errors import DenseError
-<<<<<<< HEAD
 from dense.options import FeedbackOptions
-=======
 from dense.tree import open_issues
->>>>>>> main
 
 if TYPE_CHECKING:
     from dense.view import LoadedRun
