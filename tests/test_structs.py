@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,3 +108,47 @@ Base(1, 2)
     calls = list(built_by_position(module, classes_of(module)))
     assert [name for _, name in calls] == ["Large"] * 3
     assert {line for line, _ in calls} == {14, 17, 18}
+
+
+KEYWORD_DICTIONARIES = {
+    "dense/analyst/schemas.py": "properties of a JSON schema, by name",
+    "dense/analyst/one_call/schema.py": "properties of a JSON schema, by name",
+    "dense/analyst/views.py": "attributes of a tag, by name",
+    "dense/batch/questions/table.py": "parameters of an SQL query, by name",
+    "dense/convert/atif.py": "fields of ATIF, by name",
+    "dense/detectors/registry.py": "fields of a finding, by name",
+    "dense/knowledge/program.py": "a row of the table of programs",
+    "dense/cli/option_fields.py": "what Typer calls a command with",
+    "dense/options.py": "what a framework calls a function with",
+    "dense/methods/questions.py": "properties of a JSON schema, by name",
+    "dense/readers/formats/openhands/steps.py": "fields of an observation",
+    "dense/readers/reader.py": "fields of a source",
+    "refit/harness/harbor.py": "what Harbor calls",
+    "refit/harness/sandbox/environment.py": "what Harbor calls",
+    "refit/report/figures/canvas.py": "what Matplotlib takes",
+}
+"""Modules in which a function takes arguments of any name, and which names these are: never options of ours."""
+
+
+def test_no_function_takes_options_of_any_name() -> None:
+    """More than eight parameters are refused by ruff (PLR0913). A dictionary of them is no way out."""
+    found = {
+        str(path.relative_to(SOURCE))
+        for path in (*SOURCE.glob("dense/**/*.py"), *SOURCE.glob("refit/**/*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and takes_any_name(node)
+    }
+    assert found == set(KEYWORD_DICTIONARIES)
+
+
+def takes_any_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function has a parameter `**`, that of a typed wrapper (`**options: P.kwargs`) apart."""
+    named = node.args.kwarg
+    return named is not None and (named.annotation is None or "P.kwargs" not in ast.unparse(named.annotation))
+
+
+def test_ruff_refuses_a_ninth_parameter() -> None:
+    lint = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]
+    assert lint["pylint"]["max-args"] == 8
+    assert "PL" in lint["select"] and "PLR0913" not in lint["ignore"]
+    assert [folder for folder, codes in lint["per-file-ignores"].items() if "PLR0913" in codes] == ["tests/**"]

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
+
+from dense.cli.option_fields import with_fields
 
 refit = typer.Typer(
     help="Measure whether feedback helps: paired reruns on Harbor.",
@@ -82,17 +85,16 @@ def status(place: Place, out: Out = None) -> None:
     status(place, out)
 
 
-@refit.command()
-def report(
-    place: Place,
-    out: Out = None,
+class ReportOptions(Struct, frozen=True, kw_only=True):
+    """What a report shows, and how."""
+
     to: Annotated[
         Path | None, typer.Option("--to", help="The report's folder. [default: EXPERIMENT/report]", show_default=False)
-    ] = None,
+    ] = None
     exclude: Annotated[
         list[str] | None,
         typer.Option("--exclude", metavar="TASK", help="Give all numbers once more without this task; repeatable."),
-    ] = None,
+    ] = None
     price: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,40 +102,37 @@ def report(
             metavar="NAME=INPUT,OUTPUT",
             help="USD for a million tokens, of a recipient or of `analyst`; cache reads and writes may follow.",
         ),
-    ] = None,
+    ] = None
     privileged: Annotated[
         list[str] | None,
         typer.Option("--privileged", metavar="METHOD", help="Show this method apart: it saw outcomes; repeatable."),
-    ] = None,
+    ] = None
     prices: Annotated[
         PriceChoice,
         typer.Option(
             "--prices",
             help="`paper`: all input at the base rate, as the paper prices it; otherwise cached input at its own rate.",
         ),
-    ] = PriceChoice.cached,
+    ] = PriceChoice.cached
     case: Annotated[
         str | None,
         typer.Option("--case", metavar="TASK", help="Show this task as a case. [default: where methods differ most]"),
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Of the resampling.")] = None,
+    ] = None
+    seed: Annotated[int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Of the resampling.")] = None
+
+
+@refit.command()
+@with_fields()
+def report(
+    place: Place,
+    options: ReportOptions,
+    out: Out = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only where the report is.")] = False,
 ) -> None:
     """Write tables, figures and a page: report/index.html."""
     from refit.cli.results import report
 
-    report(
-        place,
-        out,
-        to=to,
-        exclude=tuple(exclude or ()),
-        price=tuple(price or ()),
-        uncached=prices is PriceChoice.paper,
-        case=case,
-        seed=seed,
-        quiet=quiet,
-        privileged=tuple(privileged or ()),
-    )
+    report(place, out, options, quiet=quiet)
 
 
 @refit.command()

@@ -17,6 +17,7 @@ from dense.cli.text import printable
 from dense.errors import DenseError
 from dense.view.load import load_runs
 from dense.view.page import write_view
+from refit.cli import PriceChoice, ReportOptions
 from refit.cli.place import error_console, existing_folder, output_console
 from refit.cli.table import show_report
 from refit.experiment.executor import INVALID_SOURCE, NO_FEEDBACK
@@ -90,32 +91,22 @@ def _limit(state: ExperimentState) -> str:
     return "" if most is None else f"; max_usd: {format_usd(state.spent.feedback)} of {format_usd(most)} for feedback"
 
 
-def report(
-    place: Path,
-    out: Path | None,
-    *,
-    to: Path | None,
-    exclude: tuple[str, ...],
-    price: tuple[str, ...],
-    uncached: bool = False,
-    case: str | None = None,
-    seed: int | None,
-    quiet: bool,
-    privileged: tuple[str, ...] = (),
-) -> None:
+def report(place: Path, out: Path | None, options: ReportOptions, *, quiet: bool) -> None:
     """Write the report."""
     from refit.report import SEED, make
 
     folder = existing_folder(place, out)
-    target = to or folder / "report"
-    experiment = experiment_of(folder, prices=dict(map(_price, price)), privileged=privileged)
-    if uncached:
+    target = options.to or folder / "report"
+    given, privileged = [_price(text) for text in options.price or ()], tuple(options.privileged or ())
+    experiment = experiment_of(folder, prices=dict(given), privileged=privileged)
+    if options.prices is PriceChoice.paper:
         prices = {name: at_base_rates(known) for name, known in experiment.prices.items()}
         experiment = replace(experiment, prices=prices)
-    _check_names(experiment, map(_price, price), privileged)
+    _check_names(experiment, given, privileged)
+    seed = SEED if options.seed is None else options.seed
     with writing(target, "dense refit report"):
         write_views(experiment, folder, target / VIEWS)
-        made = make(experiment, target, exclude=exclude, seed=SEED if seed is None else seed, case=case)
+        made = make(experiment, target, exclude=tuple(options.exclude or ()), seed=seed, case=options.case)
     if not quiet:
         show_report(experiment, output_console(), made)
     output_console().print(f"report: {target / 'index.html'}", markup=False)
