@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from refit.measures import AVERAGED, MeanColumn
 from refit.report.model import MeanEstimate, RecipientReport, Report, TaskRow
 from refit.report.numbers import count_of, format_interval, format_number, known_of
-from refit.report.statistics.measures import MEASURES, Measure
 from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
 from refit.report.tables.layout import (
     KEY,
@@ -71,21 +71,22 @@ def transition_table(report: Report) -> ReportTable:
 
 
 def behaviour_table(report: Report) -> ReportTable:
-    """Rewards, tools, time and sizes: a column for each of `MEASURES`."""
+    """Rewards, tools, time and sizes: a column for each measure that is averaged."""
     lines: list[TableRow] = []
     records: list[tuple[CsvValue, ...]] = []
     for recipient, row in all_rows(report):
-        means: list[MeanEstimate] = [getattr(row, measure.field) for measure in MEASURES]
-        cells = [_mean_cell(mean, measure) for mean, measure in zip(means, MEASURES, strict=True)]
+        cells = [_mean_cell(row.means[measure.name], column) for measure, column in AVERAGED]
         start = bool(lines) and recipient.recipient != lines[-1].entries[0].text
         names = (TableCell(recipient.recipient), TableCell(row_label(row)), TableCell(str(row.round)))
         lines.append(TableRow((*names, *cells, count_cell(row.without_tools)), start))
+        means = [row.means[measure.name] for measure, _ in AVERAGED]
         flat = [value for mean in means for value in (*interval_values(mean), mean.known)]
         records.append((*row_key(recipient, row), *flat, row.without_tools, row.passed.known))
-    header = ("Recipient", "Method", "Round", *(measure.header for measure in MEASURES), "Runs without a tool call")
+    header = ("Recipient", "Method", "Round", *(column.header for _, column in AVERAGED), "Runs without a tool call")
     fields = KEY
-    for measure in MEASURES:
-        fields += (*interval_fields(measure.column), f"{measure.column}_known")
+    for measure, column in AVERAGED:
+        name = column.column or measure.name
+        fields += (*interval_fields(name), f"{name}_known")
     fields += ("without_tools", "results")
     caption = f"Means for one result, unknown left out and counted. {interval_legend(lines)}"
     name, title = "behaviour", "Rewards, tools, time and sizes"
@@ -102,10 +103,10 @@ def behaviour_table(report: Report) -> ReportTable:
     )
 
 
-def _mean_cell(mean: MeanEstimate, measure: Measure) -> TableCell:
-    value = None if mean.value is None else mean.value * measure.scale
-    interval = format_interval(mean.interval, measure.digits, scale=measure.scale)
-    return TableCell(format_number(value, measure.digits), " / ".join(filter(None, (interval, known_of(mean)))))
+def _mean_cell(mean: MeanEstimate, column: MeanColumn) -> TableCell:
+    value = None if mean.value is None else mean.value * column.scale
+    interval = format_interval(mean.interval, column.digits, scale=column.scale)
+    return TableCell(format_number(value, column.digits), " / ".join(filter(None, (interval, known_of(mean)))))
 
 
 def cumulative_table(report: Report) -> ReportTable:
