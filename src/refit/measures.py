@@ -208,7 +208,7 @@ MEASURES: tuple[Measure, ...] = (
         "score",
         "passed",
         "pass",
-        mean=MeanColumn("Reward", 4),
+        mean=MeanColumn(header="Reward", digits=4),
         page=PageColumn("Reward", "reward"),
     ),
     *_usage(
@@ -231,7 +231,7 @@ MEASURES: tuple[Measure, ...] = (
         "count",
         "how many tools the recipient called",
         "n_tool_calls",
-        mean=MeanColumn("Tool calls", 1, is_in_cases=True),
+        mean=MeanColumn(header="Tool calls", digits=1, is_in_cases=True),
         page=PageColumn("Tool calls"),
     ),
     _of(
@@ -240,7 +240,7 @@ MEASURES: tuple[Measure, ...] = (
         "how often the recipient acted",
         "n_turns",
         "n_steps",
-        mean=MeanColumn("Turns", 1, is_in_cases=True),
+        mean=MeanColumn(header="Turns", digits=1, is_in_cases=True),
         page=PageColumn("Turns"),
     ),
     _of("attempt.checks_passed", "count", "how many of the verifier's checks passed", "tests_passed"),
@@ -259,7 +259,7 @@ MEASURES: tuple[Measure, ...] = (
         "duration_seconds",
         "elapsed_seconds",
         "wall_seconds",
-        mean=MeanColumn("Seconds", 0),
+        mean=MeanColumn(header="Seconds", digits=0),
         page=PageColumn("Seconds"),
     ),
     _of(
@@ -307,7 +307,7 @@ MEASURES: tuple[Measure, ...] = (
         "count",
         "bytes of the message that the recipient got",
         "message_bytes",
-        mean=MeanColumn("Message (KiB)", 1, scale=1 / 1024, column="message_bytes"),
+        mean=MeanColumn(header="Message (KiB)", digits=1, scale=1 / 1024, column="message_bytes"),
         page=PageColumn("Message bytes"),
     ),
     *_usage(
@@ -321,7 +321,7 @@ MEASURES: tuple[Measure, ...] = (
             field="feedback_total",
             read=attrgetter("feedback_tokens"),
             spellings=("feedback_total_tokens", "feedback_all_tokens"),
-            mean=MeanColumn("Feedback tokens (thousands)", 1, feedback_tokens, 0.001),
+            mean=MeanColumn(header="Feedback tokens (thousands)", digits=1, take=feedback_tokens, scale=0.001),
             page=PageColumn(
                 "Feedback tokens", take=lambda result: result.feedback_tokens if result.cell.round else None
             ),
@@ -333,7 +333,7 @@ MEASURES: tuple[Measure, ...] = (
         meaning="all tokens of the recipient and of making the feedback together",
         read=combined_tokens,
         column="none",
-        mean=MeanColumn("With the run's (thousands)", 1, scale=0.001),
+        mean=MeanColumn(header="With the run's (thousands)", digits=1, scale=0.001),
     ),
     _of("profile", "text", "how the feedback was analysed: `fast`, `paper` or `rules`", unshown=("page",)),
     _of("budget", "text", "how large the feedback could be: bytes, `paper` or `default`", unshown=("page",)),

@@ -148,7 +148,7 @@ def test_names_are_given_once() -> None:
 def test_a_new_row_is_a_new_column(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row that is averaged is in the table and its CSV file, and nothing else says what there is."""
     row = Measure(name="run_tokens", kind="count", meaning="tokens", read=lambda result: result.attempt.tokens)
-    averaged = (*AVERAGED, (row, MeanColumn("Run tokens (thousands)", 1, scale=0.001)))
+    averaged = (*AVERAGED, (row, MeanColumn(header="Run tokens (thousands)", digits=1, scale=0.001)))
     for module in (metrics, outcomes):
         monkeypatch.setattr(module, "AVERAGED", averaged)
     results = tuple(
