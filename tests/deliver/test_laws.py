@@ -150,9 +150,9 @@ def test_a_long_path_is_spelled_out_once_and_quoted_text_is_never_cut_in_two() -
         line("summary", 9, "summary: ", f"edited `{path}`; ran `make`"),
         line("task", 1, "task ", f"read `{path}`: {error}", head="a1-a3 unknown: "),
         line("part", 0, " task ", "ran `make`; saw `` no `x`; y. Again ``; ran `ls -la`", head="a2-a3 unknown: "),
-        Item("key-action", 1, "key-action ", f"a1, final {path}", (("tool-call", f"edit({path})"),)),
     ]
-    once = labelled_once([*without_repetition(items[:3], 9), items[3]])
+    quoted = Item("key-action", 1, "key-action ", f"a1, final {path}", (("tool-call", f"edit({path})"),))
+    once = labelled_once([*without_repetition(items, 9), quoted])
     assert [item.text for item in once] == [
         f"edited `{path}`; ran `make`",
         f"a1-a3 unknown: read `…/match.c`: {error}",
@@ -160,7 +160,7 @@ def test_a_long_path_is_spelled_out_once_and_quoted_text_is_never_cut_in_two() -
         "a1, final …/match.c",
     ]
     assert once[-1].quotes[0][1] == f"edit({path})"
-    two = labelled_once([items[0], line("part", 0, "", f"`{other}`"), items[3]])
+    two = labelled_once([items[0], line("part", 0, "", f"`{other}`"), quoted])
     assert two[-1].text == f"a1, final {path}"
 
 
