@@ -33,6 +33,11 @@ def escaped(text: str) -> str:
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
+def plain_line(text: str) -> str:
+    """The text on one line, with a mark for each control and direction character; as it is if there is none."""
+    return text if text.isprintable() else escaped(" ".join(text.split()))
+
+
 class GuardedStream(io.TextIOBase):
     """A terminal that shows text and does nothing else that a text asks for."""
 
