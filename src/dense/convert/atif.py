@@ -61,13 +61,13 @@ def _steps(trajectory: Trajectory, embedded: list[dict[str, Any]]) -> Iterator[d
         yield {"source": "user", "message": trajectory.task.instruction}
     for number, step in enumerate(trajectory.steps):
         yield _agent_step(step, number, embedded)
-        yield from (_word(seen) for seen in step.observations if seen.origin != "tool")
+        yield from (_word(observation) for observation in step.observations if observation.origin != "tool")
 
 
 def _agent_step(step: Step, number: int, embedded: list[dict[str, Any]]) -> dict[str, Any]:
     calls = [_call(call, f"call_{number}_{index}") for index, call in enumerate(step.calls)]
     known = {call.id for call in step.calls}
-    results = [_result(seen, known) for seen in step.observations if seen.origin == "tool"]
+    results = [_result(observation, known) for observation in step.observations if observation.origin == "tool"]
     if step.subagents:
         results.append({"subagent_trajectory_ref": [_embed(inner, embedded) for inner in step.subagents]})
     time, extra = _time(step.timestamp)
@@ -89,23 +89,25 @@ def _call(call: ToolCall, default: str) -> dict[str, Any]:
     return _filled(tool_call_id=call.id or default, function_name=call.name, arguments=call.arguments, extra=extra)
 
 
-def _result(seen: Observation, known: set[str | None]) -> dict[str, Any]:
+def _result(observation: Observation, known: set[str | None]) -> dict[str, Any]:
     """A result refers to calls of its own step only; one that answers an earlier step's call names it in `extra`."""
-    is_own = seen.call_id in known
+    is_own = observation.call_id in known
     extra = _filled(
-        call_id=None if is_own else seen.call_id,
-        is_error=seen.is_error,
-        exit_code=seen.exit_code,
-        timestamp=seen.timestamp,
+        call_id=None if is_own else observation.call_id,
+        is_error=observation.is_error,
+        exit_code=observation.exit_code,
+        timestamp=observation.timestamp,
     )
-    return _filled(source_call_id=seen.call_id if is_own else None, content=seen.text, extra=extra or None)
+    return _filled(
+        source_call_id=observation.call_id if is_own else None, content=observation.text, extra=extra or None
+    )
 
 
-def _word(seen: Observation) -> dict[str, Any]:
+def _word(observation: Observation) -> dict[str, Any]:
     """What a user or the harness said after an action."""
-    time, extra = _time(seen.timestamp)
-    extra |= _filled(call_id=seen.call_id, is_error=seen.is_error, exit_code=seen.exit_code)
-    return _filled(source=seen.origin, timestamp=time, message=seen.text, extra=extra or None)
+    time, extra = _time(observation.timestamp)
+    extra |= _filled(call_id=observation.call_id, is_error=observation.is_error, exit_code=observation.exit_code)
+    return _filled(source=observation.origin, timestamp=time, message=observation.text, extra=extra or None)
 
 
 def _time(recorded: str | None) -> tuple[str | None, dict[str, Any]]:
@@ -140,13 +142,13 @@ def _metrics(usage: Usage | None) -> dict[str, Any] | None:
 
 
 def _total(usage: Usage | None, steps: int) -> dict[str, Any]:
-    found = usage or Usage()
-    written = found.cache_write
+    known = usage or Usage()
+    written = known.cache_write
     return _filled(
-        total_prompt_tokens=_prompt_tokens(found),
-        total_completion_tokens=found.output,
-        total_cached_tokens=found.cache_read,
-        total_cost_usd=found.cost_usd,
+        total_prompt_tokens=_prompt_tokens(known),
+        total_completion_tokens=known.output,
+        total_cached_tokens=known.cache_read,
+        total_cost_usd=known.cost_usd,
         total_steps=steps,
         extra=None if written is None else {"total_cache_creation_input_tokens": written},
     )

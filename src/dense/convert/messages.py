@@ -27,7 +27,7 @@ def _messages(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
     for number, step in enumerate(trajectory.steps):
         ids = [call.id or f"call_{number}_{index}" for index, call in enumerate(step.calls)]
         yield _action(step, ids)
-        yield from (_answer(seen, ids) for seen in step.observations)
+        yield from (_answer(observation, ids) for observation in step.observations)
 
 
 def _action(step: Step, ids: list[str]) -> dict[str, Any]:
@@ -44,13 +44,13 @@ def _action(step: Step, ids: list[str]) -> dict[str, Any]:
     return message
 
 
-def _answer(seen: Observation, ids: list[str]) -> dict[str, Any]:
+def _answer(observation: Observation, ids: list[str]) -> dict[str, Any]:
     """A result needs a call: one that answers the whole step goes to its last one, and is a user's message if there is
     none, as in scaffolds without tool calls."""
-    call_id = seen.call_id or (ids[-1] if ids else None)
-    if seen.origin != "tool" or call_id is None:
-        return {"role": "user" if seen.origin == "tool" else seen.origin, "content": seen.text}
-    return {"role": "tool", "tool_call_id": call_id, "content": seen.text}
+    call_id = observation.call_id or (ids[-1] if ids else None)
+    if observation.origin != "tool" or call_id is None:
+        return {"role": "user" if observation.origin == "tool" else observation.origin, "content": observation.text}
+    return {"role": "tool", "tool_call_id": call_id, "content": observation.text}
 
 
 def _json(arguments: dict[str, Any]) -> str:

@@ -71,8 +71,8 @@ class DensePlugin:
         trial = Path(event.config.trials_dir) / event.config.trial_name
         folder = trial / self._out
         try:
-            made = await make_feedback(self._method, _trajectory(trial), self._choice, options=self._options)
-            write_run(folder, made.require())
+            run = await make_feedback(self._method, _trajectory(trial), self._choice, options=self._options)
+            write_run(folder, run.require())
         except (DenseError, OSError) as error:
             self._failed += 1
             logger.warning("dense: %s: no feedback: %s", trial.name, error)
@@ -83,7 +83,7 @@ class DensePlugin:
 
 
 def _trajectory(trial: Path) -> Trajectory:
-    found = next(iter(read(trial)), None)
-    if found is None:
+    trajectory = next(iter(read(trial)), None)
+    if trajectory is None:
         raise DenseError("the trial left no trace")
-    return found
+    return trajectory

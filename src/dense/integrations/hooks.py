@@ -144,7 +144,7 @@ def _undelivered(folder: str, session: str) -> dict[str, Any] | None:
     An earlier result counts if it was written only after every later session had started: none could get it then."""
     given = {line.get("source") for line in lines_of(state_folder() / INJECTED)}
     files = [(path, read_json(path)) for path in project_folder(folder).glob("*.json")]
-    others = [(path.stat().st_mtime, one) for path, one in files if one.get("session") not in (None, session)]
+    others = [(path.stat().st_mtime, result) for path, result in files if result.get("session") not in (None, session)]
     last_start = 0.0
     for written, result in sorted(others, key=lambda item: str(item[1].get("ended")), reverse=True):
         if written <= last_start or result["session"] in given:

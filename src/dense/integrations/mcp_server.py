@@ -45,10 +45,10 @@ def make_server() -> MCPServer:
     def distill(path: str, task: str = "") -> str:  # pyright: ignore[reportUnusedFunction]
         """Distill one trace into feedback for the next attempt. `path` is a file or folder with one trace."""
         with explained():
-            found = list(read(path, task=task or None))
-            if len(found) != 1:
-                raise DenseError(f"{path} holds {len(found)} trajectories: name the file of one")
-            return distill_sync(found[0]).feedback.message
+            trajectories = list(read(path, task=task or None))
+            if len(trajectories) != 1:
+                raise DenseError(f"{path} holds {len(trajectories)} trajectories: name the file of one")
+            return distill_sync(trajectories[0]).feedback.message
 
     @server.tool()
     def last_feedback(folder: str, agent: str = "") -> str:  # pyright: ignore[reportUnusedFunction]

@@ -24,14 +24,14 @@ MAX_TASK = 200
 
 def keep_evidence(name: str, folder: str, assessment: TraceAssessment) -> None:
     """Keep what a session shows about dead ends, and write the project's lessons anew."""
-    place = project_folder(folder)
+    target = project_folder(folder)
     pieces = _session_evidence(name, str(project_root(folder)), assessment)
     if not pieces:
         return
-    write_atomically(place / FOLDER / f"{name}.jsonl", encode_evidence(pieces).decode("utf-8"))
-    files = sorted((place / FOLDER).glob("*.jsonl"), key=lambda path: path.stat().st_mtime)[-MAX_SESSIONS:]
+    write_atomically(target / FOLDER / f"{name}.jsonl", encode_evidence(pieces).decode("utf-8"))
+    files = sorted((target / FOLDER).glob("*.jsonl"), key=lambda path: path.stat().st_mtime)[-MAX_SESSIONS:]
     lessons = lessons_of(piece for path in files for piece in _readable_evidence(path))
-    write_atomically(place / LESSONS, "\n".join(item.text for item in lesson_items(lessons, MAX_BYTES)))
+    write_atomically(target / LESSONS, "\n".join(item.text for item in lesson_items(lessons, MAX_BYTES)))
 
 
 def _readable_evidence(path: Path) -> tuple[LessonEvidence, ...]:

@@ -32,7 +32,7 @@ def note_end(session: str) -> float:
 
 def take_abandoned(folder: str) -> list[dict[str, Any]]:
     """The project's sessions whose agent is gone without a report of their end; each is given once."""
-    found: list[dict[str, Any]] = []
+    abandoned: list[dict[str, Any]] = []
     for path in sorted((state_folder() / RUNNING).glob("*.json")):
         item = read_json(path)
         if project_key(str(item.get("cwd") or "/")) != project_key(folder) or _is_alive(item):
@@ -41,8 +41,8 @@ def take_abandoned(folder: str) -> list[dict[str, Any]]:
             path.unlink()
         except FileNotFoundError:  # another session that starts now has taken it
             continue
-        found.append({**item, "ended": now()})
-    return found
+        abandoned.append({**item, "ended": now()})
+    return abandoned
 
 
 def _path(session: str) -> Path:

@@ -42,20 +42,20 @@ def project_sessions(folder: Path, agent: str | None = None) -> list[StoredSessi
     try:
         here = stored_sessions(folder, agents=agents)
         root = project_root(str(folder))
-        found = here if root == folder.resolve() else [*here, *stored_sessions(root, agents=agents)]
+        sessions = here if root == folder.resolve() else [*here, *stored_sessions(root, agents=agents)]
     except KeyError:
         raise DenseError(f"--agent {agent}: no store is known; known are {', '.join(STORES)}") from None
-    unique = {(one.agent, one.id, one.path): one for one in found}
-    return sorted(unique.values(), key=lambda one: (-one.changed, one.agent, one.id))
+    unique = {(session.agent, session.id, session.path): session for session in sessions}
+    return sorted(unique.values(), key=lambda session: (-session.changed, session.agent, session.id))
 
 
 def last_session(folder: Path, agent: str | None = None) -> StoredSession:
     """The newest session of a project."""
-    found = project_sessions(folder, agent)
-    if not found:
+    sessions = project_sessions(folder, agent)
+    if not sessions:
         whose = f"{agent} session" if agent else "session of a coding agent"
         raise DenseError(f"no {whose} is stored for {folder}: name a trace with `dense distill PATH`")
-    return found[0]
+    return sessions[0]
 
 
 def session_trajectory(session: StoredSession, turn: TurnChoice = "last") -> Trajectory:
@@ -76,7 +76,7 @@ def summaries(sessions: Iterable[StoredSession]) -> list[SessionSummary]:
     path = state_folder() / INDEX
     index = read_json(path)
     known: dict[str, Any] = index if index.get("version") == __version__ else {"version": __version__}
-    found: list[SessionSummary] = []
+    results: list[SessionSummary] = []
     is_new = False
     for session in sessions:
         key = f"{session.agent} {session.id} {session.path}"
@@ -84,11 +84,11 @@ def summaries(sessions: Iterable[StoredSession]) -> list[SessionSummary]:
         if entry[0] != session.changed:
             entry, is_new = [session.changed, *_distilled(session)], True
             known[key] = entry
-        found.append(SessionSummary(session, *map(str, entry[1:4])))
+        results.append(SessionSummary(session, *map(str, entry[1:4])))
     if is_new:
         kept = dict([*known.items()][-MAX_INDEXED:]) | {"version": __version__}
         write_atomically(path, json.dumps(kept, ensure_ascii=False))
-    return found
+    return results
 
 
 def _distilled(session: StoredSession) -> tuple[str, str, str]:

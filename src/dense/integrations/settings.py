@@ -79,11 +79,11 @@ def _user_file() -> Path:
 def _project_files(folder: Path) -> list[Path]:
     """The nearest folder with settings, upwards; its `dense.toml` wins over its `pyproject.toml`."""
     start = folder.absolute()
-    for place in (start, *start.parents):
-        found = [path for path in (place / "pyproject.toml", place / NAME) if path.is_file()]
-        found = [path for path in found if path.name == NAME or _table(path)]
-        if found:
-            return found
+    for parent in (start, *start.parents):
+        files = [path for path in (parent / "pyproject.toml", parent / NAME) if path.is_file()]
+        files = [path for path in files if path.name == NAME or _table(path)]
+        if files:
+            return files
     return []
 
 
@@ -101,16 +101,16 @@ def _table(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     """The settings of one file, those of `hooks` with a dot."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in _table(path).items():
         _check(path, name, value, KEYS)
         if name == "hooks":
             for inner, inner_value in value.items():
                 _check(path, f"hooks.{inner}", inner_value, {f"hooks.{key}": kind for key, kind in HOOK_KEYS.items()})
-                found[f"hooks.{inner}"] = inner_value
+                settings[f"hooks.{inner}"] = inner_value
         else:
-            found[name] = value
-    return found
+            settings[name] = value
+    return settings
 
 
 def _check(path: Path, name: str, value: object, known: dict[str, Any]) -> None:

@@ -74,7 +74,8 @@ def install(plan: SetupPlan) -> None:
             raise DenseError(f"{path} exists and is not ours: move it away, then run this again")
     files = {str(path): _digest(text) for path, text, _ in plan.files}
     write_json(
-        record, {"agent": plan.agent, "at": now(), "files": files, "undo": [list(one) for one in plan.undo_commands]}
+        record,
+        {"agent": plan.agent, "at": now(), "files": files, "undo": [list(command) for command in plan.undo_commands]},
     )
     for path, text, mode in plan.files:
         path.parent.mkdir(parents=True, exist_ok=True)

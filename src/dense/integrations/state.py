@@ -70,19 +70,19 @@ def append_line(path: Path, value: dict[str, Any]) -> None:
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
     """The JSON lines of a file; damaged ones are passed over."""
-    found: list[dict[str, Any]] = []
+    values: list[dict[str, Any]] = []
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return found
+        return values
     for line in text.splitlines():
         try:
             value = json.loads(line)
         except ValueError:
             continue
         if isinstance(value, dict):
-            found.append(obj(cast("Any", value)))
-    return found
+            values.append(obj(cast("Any", value)))
+    return values
 
 
 @contextmanager

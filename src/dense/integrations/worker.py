@@ -95,14 +95,15 @@ def queued_trajectory(item: dict[str, Any]) -> Trajectory:
     """The trajectory of a queued session's last request: from the file that the agent named, or from its store."""
     session, path = str(item["session_id"]), str(item.get("transcript_path") or "")
     if path:
-        found = list(read(path))
-        same = [one for one in found if one.id == session]
-        return select_turn((same or found)[-1], "last")
+        trajectories = list(read(path))
+        same = [trajectory for trajectory in trajectories if trajectory.id == session]
+        return select_turn((same or trajectories)[-1], "last")
     agent = str(item.get("agent") or "")
-    stored = [one for one in stored_sessions(agents=[agent]) if one.id == session] if agent else []
-    if not stored:
+    sessions = stored_sessions(agents=[agent]) if agent else []
+    stored = next((stored for stored in sessions if stored.id == session), None)
+    if stored is None:
         raise DenseError("the agent named no transcript, and its store has no such session")
-    return session_trajectory(stored[0])
+    return session_trajectory(stored)
 
 
 async def _distilled(trajectory: Trajectory, settings: Settings) -> Distillation:

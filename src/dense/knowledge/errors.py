@@ -66,8 +66,8 @@ class ErrorFamily(Struct, frozen=True, eq=False, kw_only=True):
 
     def subject_of(self, line: str) -> str:
         """What a line of this family is about; empty if it does not say."""
-        found = self.subject.search(line) if self.subject else None
-        groups = found.groups() if found else ()
+        match = self.subject.search(line) if self.subject else None
+        groups = match.groups() if match else ()
         return next((group for group in groups if group), "").strip("\"'‘’` ")[:200]
 
 
@@ -248,7 +248,9 @@ class ErrorTable:
         self._curl_codes = {code: family for family in families for code in family.curl_codes}
         self.line_start = "|".join(family.line_start for family in families if family.line_start)
         """A regular expression for how lines begin that are errors, whoever prints them."""
-        self.system_message = re.compile("|".join(one.system_message for one in families if one.system_message))
+        self.system_message = re.compile(
+            "|".join(family.system_message for family in families if family.system_message)
+        )
         """Messages of the operating system, believed from a program of any name."""
 
     def by_words(self, line: str) -> ErrorFamily | None:

@@ -145,7 +145,9 @@ def row(
         raise ValueError(f"{names}: no such trait: {', '.join(sorted(unknown))}")
     traits_implied = given.union(*[IMPLIED[trait] for trait in given if trait in IMPLIED])
     parsed = {name: words(text) for name, text in sets.items()}
-    followed = [parsed[one] for one in ("valued", "script_options", "output_options", "input_options") if one in parsed]
+    followed = [
+        parsed[name] for name in ("valued", "script_options", "output_options", "input_options") if name in parsed
+    ]
     return Program(
         names=tuple(names.split()),
         traits=traits_implied,

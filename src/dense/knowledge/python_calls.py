@@ -53,7 +53,7 @@ PATH_KEYWORDS = words_of("path fname filename file path_or_buf fp path_or_buffer
 RECORDED = frozenset(
     [
         *(FILE_CLASSES | STARTERS | SAVE_CALLS | READ_CALLS | METHOD_EFFECTS.keys()),
-        *(one.rpartition(".")[2] for one in (*ARGUMENT_EFFECTS, *TEST_CALLS)),
+        *(name.rpartition(".")[2] for name in (*ARGUMENT_EFFECTS, *TEST_CALLS)),
         *("save", "export", "dump"),
     ]
 )

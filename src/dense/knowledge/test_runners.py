@@ -224,11 +224,11 @@ class RunnerTable:
 
 def _by_program(calls: Iterable[str]) -> dict[str, frozenset[str]]:
     """What follows each program in its calls."""
-    found: dict[str, set[str]] = {}
+    arguments: dict[str, set[str]] = {}
     for program, space, rest in (call.partition(" ") for call in calls):
         if space:
-            found.setdefault(program, set()).add(rest)
-    return {program: frozenset(words) for program, words in found.items()}
+            arguments.setdefault(program, set()).add(rest)
+    return {program: frozenset(words) for program, words in arguments.items()}
 
 
 RUNNERS = RunnerTable(TEST_RUNNERS)

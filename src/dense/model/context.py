@@ -20,7 +20,7 @@ def _listed_window(provider: str, model: str) -> int | None:
     from genai_prices.data_snapshot import get_snapshot
 
     try:
-        _, found = get_snapshot().find_provider_model(model, None, provider, None)
+        _, listed = get_snapshot().find_provider_model(model, None, provider, None)
     except LookupError:
         return None
-    return found.context_window
+    return listed.context_window

@@ -99,7 +99,7 @@ class TablePrices:
         )
         when = datetime.fromisoformat(at) if at else datetime.now(UTC)
         try:
-            found = genai_prices.calc_price(tokens, model, provider_id=self._provider, genai_request_timestamp=when)
+            price = genai_prices.calc_price(tokens, model, provider_id=self._provider, genai_request_timestamp=when)
         except (LookupError, ValueError):
             return None
-        return float(found.total_price)
+        return float(price.total_price)

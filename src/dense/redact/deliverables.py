@@ -50,8 +50,8 @@ _INFRASTRUCTURE = frozenset(
 _LONGEST_NAME = 80
 
 
-class Place(Struct, frozen=True):
-    """A value at a place of a trajectory's texts."""
+class Occurrence(Struct, frozen=True):
+    """Where one of a trajectory's texts holds a value."""
 
     number: int
     span: Span
@@ -65,16 +65,20 @@ class Deliverables:
         self._trajectory = trajectory
         self._instruction = trajectory.task.instruction if trajectory.task else ""
 
-    def survivors(self, texts: list[str], places: Iterable[Place]) -> set[str]:
+    def survivors(self, texts: list[str], occurrences: Iterable[Occurrence]) -> set[str]:
         """The values that stay. `texts` are those of `texts_of`: the instruction is the first, if there is a task."""
         if not self._instruction:
             return set()
-        found = [place for place in places if place.span.kind in KINDS]
-        stated = {place.value for place in found if self._is_stated(place.value, found)}
-        if not found or not self._asks:
+        secrets = [occurrence for occurrence in occurrences if occurrence.span.kind in KINDS]
+        stated = {occurrence.value for occurrence in secrets if self._is_stated(occurrence.value, secrets)}
+        if not secrets or not self._asks:
             return stated
-        plain = {place.value for place in found if self._is_asked_for(place, texts[place.number])}
-        return stated | plain | {place.value for place in found if self._is_handed_over(place.value, texts, found)}
+        plain = {occurrence.value for occurrence in secrets if self._is_asked_for(occurrence, texts[occurrence.number])}
+        return (
+            stated
+            | plain
+            | {occurrence.value for occurrence in secrets if self._is_handed_over(occurrence.value, texts, secrets)}
+        )
 
     @cached_property
     def _asks(self) -> bool:
@@ -93,33 +97,40 @@ class Deliverables:
         texts = [value for value in calls if isinstance(value, str)]
         return {last, *(text for text in texts if any(path in text for path in self._paths))}
 
-    def _is_stated(self, value: str, places: list[Place]) -> bool:
+    def _is_stated(self, value: str, occurrences: list[Occurrence]) -> bool:
         """Whether the instruction has the value in its own words: not in a setting, a command or an address."""
         pasted = [
-            place.span for place in places if place.number == 0 and place.value == value and self._is_pasted(place)
+            occurrence.span
+            for occurrence in occurrences
+            if occurrence.number == 0 and occurrence.value == value and self._is_pasted(occurrence)
         ]
         return len(_whole_words(value, self._instruction)) > len(pasted)
 
-    def _is_pasted(self, place: Place) -> bool:
-        if place.span.rank != BY_NAME:
-            before = self._instruction[max(0, place.span.start - _LONGEST_NAME) : place.span.start]
+    def _is_pasted(self, occurrence: Occurrence) -> bool:
+        if occurrence.span.rank != BY_NAME:
+            before = self._instruction[max(0, occurrence.span.start - _LONGEST_NAME) : occurrence.span.start]
             return _IN_WORDS.search(before) is None
-        name = _QUALIFIER.search(self._instruction, max(0, place.span.start - _LONGEST_NAME), place.span.start)
+        name = _QUALIFIER.search(
+            self._instruction, max(0, occurrence.span.start - _LONGEST_NAME), occurrence.span.start
+        )
         return name is not None and name[0][:4].isupper()
 
-    def _is_asked_for(self, place: Place, text: str) -> bool:
-        if place.span.rank != BY_NAME:
+    def _is_asked_for(self, occurrence: Occurrence, text: str) -> bool:
+        if occurrence.span.rank != BY_NAME:
             return False
-        name = _QUALIFIER.search(text, max(0, place.span.start - _LONGEST_NAME), place.span.start)
+        name = _QUALIFIER.search(text, max(0, occurrence.span.start - _LONGEST_NAME), occurrence.span.start)
         qualifier = name[1].lower() if name else ""
         return qualifier not in _INFRASTRUCTURE or qualifier in self._instruction.lower()
 
-    def _is_handed_over(self, value: str, texts: list[str], places: list[Place]) -> bool:
+    def _is_handed_over(self, value: str, texts: list[str], occurrences: list[Occurrence]) -> bool:
         """Whether the agent says or writes the value, other than to authenticate."""
-        used = [place for place in places if place.value == value and place.span.rank != BY_NAME]
-        given = [number for number, text in enumerate(texts) if value in text and text in self._handed_over]
+        used = [
+            occurrence for occurrence in occurrences if occurrence.value == value and occurrence.span.rank != BY_NAME
+        ]
+        holders = [number for number, text in enumerate(texts) if value in text and text in self._handed_over]
         return any(
-            len(_whole_words(value, texts[number])) > sum(place.number == number for place in used) for number in given
+            len(_whole_words(value, texts[number])) > sum(occurrence.number == number for occurrence in used)
+            for number in holders
         )
 
 

@@ -76,8 +76,8 @@ def _is_credible(value: str, kind: str) -> bool:
 
 def _program() -> Path:
     """The program of the package `kingfisher-bin`, or one on the path."""
-    found = importlib.util.find_spec("kingfisher")
-    for folder in (found.submodule_search_locations or []) if found else []:
+    package = importlib.util.find_spec("kingfisher")
+    for folder in (package.submodule_search_locations or []) if package else []:
         for name in ("kingfisher", "kingfisher.exe"):
             program = Path(folder) / "bin" / name
             if program.is_file():

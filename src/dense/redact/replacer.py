@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
-from dense.redact.deliverables import Deliverables, Place
+from dense.redact.deliverables import Deliverables, Occurrence
 from dense.redact.redactions import Redactions
 from dense.redact.rules.encodings import forms_of
 from dense.redact.rules.value_checks import is_distinctive
@@ -37,13 +37,13 @@ class Replacer:
         Repeated until nothing is found, because a secret may hide another one from a pattern."""
         result, groups = texts.each, texts.groups
         for _ in range(_MAX_ROUNDS):
-            found = self._find(result, groups)
-            if not found:
+            spans = self._find(result, groups)
+            if not spans:
                 break
             result = list(result)
-            waiting = sorted(found)
+            waiting = sorted(spans)
             for number in waiting:
-                result[number] = self._replace(result[number], found[number])
+                result[number] = self._replace(result[number], spans[number])
             groups = group_texts(result, waiting)
         return result
 
@@ -61,28 +61,32 @@ class Replacer:
         return Redactions(dict(self._counts), self._places)
 
     def _find(self, texts: list[str], groups: Iterable[TextGroup]) -> dict[int, list[Span]]:
-        places = [
-            Place(number, span, texts[number][span.start : span.end])
+        occurrences = [
+            Occurrence(number, span, texts[number][span.start : span.end])
             for number, span in sorted(_scan_all(texts, groups, self._known.items()))
         ]
-        if places and self._deliverables:
-            self._kept |= self._deliverables.survivors(texts, places)
-        found: dict[int, list[Span]] = {}
+        if occurrences and self._deliverables:
+            self._kept |= self._deliverables.survivors(texts, occurrences)
+        spans: dict[int, list[Span]] = {}
         new: dict[str, str] = {}
-        for place in places:
-            if place.value in self._kept:
+        for occurrence in occurrences:
+            if occurrence.value in self._kept:
                 continue
-            found.setdefault(place.number, []).append(place.span)
-            if place.value not in self._known and is_distinctive(place.value) and self._searched < _MAX_SEARCHED:
+            spans.setdefault(occurrence.number, []).append(occurrence.span)
+            if (
+                occurrence.value not in self._known
+                and is_distinctive(occurrence.value)
+                and self._searched < _MAX_SEARCHED
+            ):
                 self._searched += 1
-                new |= dict.fromkeys(forms_of(place.value), place.span.kind)
+                new |= dict.fromkeys(forms_of(occurrence.value), occurrence.span.kind)
         if new:  # a value that is secret at one place may be at others without a sign, or encoded
             self._known.update(new)
             for number, text in enumerate(texts):
-                also = list(find_known(text, new.items()))
-                if also:
-                    found[number] = merge([*found.get(number, []), *also])
-        return found
+                hidden = list(find_known(text, new.items()))
+                if hidden:
+                    spans[number] = merge([*spans.get(number, []), *hidden])
+        return spans
 
     def _replace(self, text: str, spans: list[Span]) -> str:
         pieces: list[str] = []
@@ -106,9 +110,9 @@ def _scan_all(
 ) -> Iterator[tuple[int, Span]]:
     """The secrets of these texts, each with the number of its text."""
     for group in groups:
-        found = scan(group.text, group.plain, known)
-        starts = list(accumulate([len(texts[number]) + 1 for number in group.numbers], initial=0)) if found else []
-        for span in found:
+        spans = scan(group.text, group.plain, known)
+        starts = list(accumulate([len(texts[number]) + 1 for number in group.numbers], initial=0)) if spans else []
+        for span in spans:
             index = bisect_right(starts, span.start) - 1
             here = span._replace(start=span.start - starts[index], end=span.end - starts[index])
             yield group.numbers[index], here

@@ -51,27 +51,27 @@ def scan(text: str, plain: str, known: Iterable[tuple[str, str]] = ()) -> list[S
     """The secrets, in order and without overlap.
 
     `plain` is the text with one byte for each character; `known` are values to find anywhere, with their kinds."""
-    found = _scan_plain(text, plain, _MAX_LAYERS)
-    found += find_known(text, known)
-    return merge(found)
+    spans = _scan_plain(text, plain, _MAX_LAYERS)
+    spans += find_known(text, known)
+    return merge(spans)
 
 
 def find_known(text: str, known: Iterable[tuple[str, str]]) -> Iterator[Span]:
     """Where known values are. One that is not random counts only as a whole word."""
     for value, kind in known:
-        place = text.find(value)
+        start = text.find(value)
         is_word = len(value) < _MIN_CERTAIN_CHARS or not is_random(value)
-        while place >= 0:
-            end = place + len(value)
-            if not is_word or not (_continues_before(text, place) or _continues_behind(text, end)):
-                yield Span(place, end, BY_VALUE, kind, False)
-            place = text.find(value, end)
+        while start >= 0:
+            end = start + len(value)
+            if not is_word or not (_continues_before(text, start) or _continues_behind(text, end)):
+                yield Span(start, end, BY_VALUE, kind, False)
+            start = text.find(value, end)
 
 
-def _continues_before(text: str, place: int) -> bool:
+def _continues_before(text: str, start: int) -> bool:
     """Whether a word goes on before a value; the letter of an escape is no part of a word."""
-    before = text[place - 1 : place]
-    return before.isalnum() and text[place].isalnum() and not _ESCAPED.search(text, max(0, place - 6), place)
+    before = text[start - 1 : start]
+    return before.isalnum() and text[start].isalnum() and not _ESCAPED.search(text, max(0, start - 6), start)
 
 
 def _continues_behind(text: str, end: int) -> bool:
@@ -80,34 +80,34 @@ def _continues_behind(text: str, end: int) -> bool:
 
 def _scan_plain(text: str, plain: str, layers: int) -> list[Span]:
     """The secrets of a text, also of what it contains in base64, `layers` deep; in no order."""
-    found: list[Span] = []
+    spans: list[Span] = []
     if may_contain_token(plain):
-        found += _by_format(text, plain)
-        found += _wrapped(text)
+        spans += _by_format(text, plain)
+        spans += _wrapped(text)
     if has_searched()(plain):
-        found += (Span(start, end, BY_FORMAT, kind, False) for start, end, kind in searched(text))
-    found += in_context(text, lower_ascii(plain))
+        spans += (Span(start, end, BY_FORMAT, kind, False) for start, end, kind in searched(text))
+    spans += in_context(text, lower_ascii(plain))
     if layers:
         for view in decoded_parts(text, plain):
             for span in _scan_plain(view.text, view.text, layers - 1):
                 start, end = view.original(span.start, span.end)
-                found.append(span._replace(start=start, end=end, is_contextual=False))
-    return found
+                spans.append(span._replace(start=start, end=end, is_contextual=False))
+    return spans
 
 
 def _wrapped(text: str) -> Iterator[Span]:
     """Tokens that a terminal broke at the end of a line: all of their pieces."""
     done = 0
     for line_end in WRAP.finditer(text):
-        place = line_end.start()
-        line = text.rfind("\n", max(0, place - _LONGEST_LINE), place) + 1
-        if place < done or place - line < _MIN_WRAPPED_LINE:
+        line_break = line_end.start()
+        line = text.rfind("\n", max(0, line_break - _LONGEST_LINE), line_break) + 1
+        if line_break < done or line_break - line < _MIN_WRAPPED_LINE:
             continue
-        start = max(done, line, place - _LONGEST_LINE)
-        start += len(text[start:place].rstrip(_TOKEN_CHARACTERS))
-        if not any_prefix().match(text[start:place] + text[line_end.end() : line_end.end() + _AROUND]):
+        start = max(done, line, line_break - _LONGEST_LINE)
+        start += len(text[start:line_break].rstrip(_TOKEN_CHARACTERS))
+        if not any_prefix().match(text[start:line_break] + text[line_end.end() : line_end.end() + _AROUND]):
             continue
-        pieces = _PIECES.match(text, start, place + _LONGEST_WRAPPED)
+        pieces = _PIECES.match(text, start, line_break + _LONGEST_WRAPPED)
         view = unwrapped(text, start, pieces.end()) if pieces else None
         for span in _by_format(view.text, one_byte_each(view.text)) if view else ():
             first, last = view.original(span.start, span.end) if view else (0, 0)
@@ -133,7 +133,7 @@ def merge(spans: list[Span]) -> list[Span]:
         if last is None or span.start >= last.end:
             merged.append(span)
         else:
-            better = min(last, span, key=lambda one: one.rank)
+            better = last if last.rank <= span.rank else span
             merged[-1] = better._replace(start=last.start, end=max(last.end, span.end))
     return merged
 
@@ -154,9 +154,9 @@ def _by_format(text: str, plain: str) -> Iterator[Span]:
 
 def _in_stretch(text: str, start: int, end: int, is_inner: bool) -> Iterator[Span]:
     by_prefix, tried = rows(), 0
-    for place, prefix in _prefixes(text, start, end, is_inner):
+    for offset, prefix in _prefixes(text, start, end, is_inner):
         for row in by_prefix[prefix]:
-            match = row.pattern.match(text, place)
+            match = row.pattern.match(text, offset)
             tried += 1
             if match and row.check(match):
                 yield Span(*match.span(row.group), BY_FORMAT, row.kind, False)

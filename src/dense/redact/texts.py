@@ -68,11 +68,11 @@ def _groups(texts: list[str], numbers: Sequence[int]) -> Iterator[list[int]]:
     )
     for chosen in (ascii_ones, others):
         first = size = 0
-        for place, number in enumerate(chosen):
+        for index, number in enumerate(chosen):
             length = len(texts[number])
-            if size + length > _MAX_GROUP_CHARS and place > first:
-                yield chosen[first:place]
-                first, size = place, 0
+            if size + length > _MAX_GROUP_CHARS and index > first:
+                yield chosen[first:index]
+                first, size = index, 0
             size += length
         if chosen:
             yield chosen[first:]

@@ -164,15 +164,15 @@ def _value(value: Any, rewrite: Rewrite) -> Any:
     root = [value]
     waiting: list[tuple[Any, Any]] = [(root, 0)]
     while waiting:
-        holder, place = waiting.pop()
-        inner = holder[place]
+        holder, key = waiting.pop()
+        inner = holder[key]
         if isinstance(inner, str):
-            holder[place] = rewrite(inner)
+            holder[key] = rewrite(inner)
         elif isinstance(inner, dict):
-            holder[place] = copy = _with_keys(cast("dict[str, Any]", inner), rewrite)
+            holder[key] = copy = _with_keys(cast("dict[str, Any]", inner), rewrite)
             waiting.extend((copy, key) for key in reversed(copy))
         elif isinstance(inner, list | tuple):
-            holder[place] = copy = list(cast("list[Any]", inner))
+            holder[key] = copy = list(cast("list[Any]", inner))
             waiting.extend((copy, index) for index in reversed(range(len(copy))))
     return root[0]
 

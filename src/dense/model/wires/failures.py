@@ -94,10 +94,10 @@ def _aware(when: datetime) -> datetime:
 def error_text(payload: bytes) -> str:
     """The message in an error's body, on one line; the text itself where it is no JSON."""
     try:
-        found = " ".join(dict.fromkeys(_messages(msgspec.json.decode(payload))))
+        message = " ".join(dict.fromkeys(_messages(msgspec.json.decode(payload))))
     except (msgspec.MsgspecError, RecursionError):
-        found = re.sub(r"<(style|script).*?</\1>|<[^>]*>", " ", payload[:4000].decode("utf-8", "replace"), flags=re.S)
-    return " ".join(found.split())[:500]
+        message = re.sub(r"<(style|script).*?</\1>|<[^>]*>", " ", payload[:4000].decode("utf-8", "replace"), flags=re.S)
+    return " ".join(message.split())[:500]
 
 
 def _messages(value: object) -> Iterator[str]:

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from dense.redact.rules.password_commands import placed_passwords
+from dense.redact.rules.password_commands import passwords_in_commands
 from dense.redact.rules.password_names import named_passwords
 from dense.redact.rules.private_keys import may_contain_key, private_keys
 from dense.redact.rules.secret_names import is_flag_secret, is_named_secret
@@ -234,7 +234,7 @@ PLAIN = ("bearer", "sig=", "webhookb2", ".sid", "sessid", "_token", "pwd=")
 class _Anchor(NamedTuple):
     """The rows of one anchor, compiled."""
 
-    places: re.Pattern[str]
+    pattern: re.Pattern[str]
     """Where a text in lower case has the anchor and what must come behind it."""
     rows: tuple[tuple[str, re.Pattern[str], Check, int], ...]
 
@@ -260,17 +260,17 @@ def _compiled(anchor: str) -> _Anchor:
 def in_context(text: str, lowered: str) -> Iterator[Span]:
     """The secrets by their context. `lowered` is the text in lower case, with one byte for each character."""
     for is_any_in, anchors in _anchors():
-        for places, rows in anchors if is_any_in(lowered) else ():
-            for place in places.finditer(lowered):
+        for anchor_pattern, rows in anchors if is_any_in(lowered) else ():
+            for anchor in anchor_pattern.finditer(lowered):
                 for kind, pattern, check, back in rows:
-                    match = pattern.match(text, max(0, place.start() - back))
+                    match = pattern.match(text, max(0, anchor.start() - back))
                     if match and check(match):
                         yield Span(*match.span(1), BY_NAME if kind == "named-secret" else BY_CONTEXT, kind, True)
                         break
     yield from _in_urls(text, lowered)
     yield from _in_encoded_urls(text, lowered)
     yield from named_passwords(text, lowered)
-    yield from placed_passwords(text, lowered)
+    yield from passwords_in_commands(text, lowered)
     if may_contain_key()(lowered):
         yield from (Span(start, end, BY_CONTEXT, "private-key", False) for start, end in private_keys(text, lowered))
     if _may_have_prefix()(text if text.isascii() else one_byte_each(text)):

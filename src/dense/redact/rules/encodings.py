@@ -23,7 +23,7 @@ class View(Struct, frozen=True):
     """A text made from a part of another one."""
 
     text: str
-    places: list[int]
+    offsets: list[int]
     """Where each character that it was made from is in the original, and where the last one ends."""
     is_base64: bool = False
     """Whether three of its characters were made from four."""
@@ -33,8 +33,8 @@ class View(Struct, frozen=True):
     def original(self, start: int, end: int) -> tuple[int, int]:
         """The part of the original that these characters were made from."""
         if self.is_base64:
-            start, end = start // 3 * 4, min(-(-end // 3) * 4, len(self.places) - 1)
-        return self.places[start], self.places[end - 1] + 1 if self.is_joined or self.is_base64 else self.places[end]
+            start, end = start // 3 * 4, min(-(-end // 3) * 4, len(self.offsets) - 1)
+        return self.offsets[start], self.offsets[end - 1] + 1 if self.is_joined or self.is_base64 else self.offsets[end]
 
 
 def unescaped(text: str, start: int, end: int) -> View | None:
@@ -45,23 +45,23 @@ def unescaped(text: str, start: int, end: int) -> View | None:
 def unwrapped(text: str, start: int, end: int) -> View | None:
     """A part of a text without the line ends that a terminal may have put into a word; None if it has none."""
     view = _rewritten(text, start, end, WRAP, lambda _: "")
-    return View(view.text, view.places, is_joined=True) if view else None
+    return View(view.text, view.offsets, is_joined=True) if view else None
 
 
 def _rewritten(text: str, start: int, end: int, pattern: re.Pattern[str], rewrite: Callable[[str], str]) -> View | None:
     pieces: list[str] = []
-    places: list[int] = []
+    offsets: list[int] = []
     done = start
     for match in pattern.finditer(text, start, end):
         piece = rewrite(match[0])
         pieces += text[done : match.start()], piece
-        places += range(done, match.start() + len(piece))
+        offsets += range(done, match.start() + len(piece))
         done = match.end()
     if done == start:
         return None
     pieces.append(text[done:end])
-    places += range(done, end + 1)
-    return View("".join(pieces), places)
+    offsets += range(done, end + 1)
+    return View("".join(pieces), offsets)
 
 
 def _character(escape: str) -> str:
@@ -109,7 +109,7 @@ def _decoded(text: str, start: int, end: int) -> View | None:
         letters += range(done, gap.start())
         done = gap.end()
     letters += range(done, end)
-    encoded = "".join([text[place] for place in letters]) if len(letters) < end - start else text[start:end]
+    encoded = "".join([text[index] for index in letters]) if len(letters) < end - start else text[start:end]
     encoded = encoded.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         raw = base64.b64decode(encoded[: -1 if len(encoded) % 4 == 1 else None] + "==")

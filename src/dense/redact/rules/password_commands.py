@@ -29,8 +29,8 @@ _TWO_STRINGS = rf"""[\s\[(]{{0,8}}[bfru]?["'][^"'\n\0]{{0,80}}["']\s{{0,4}},\s{{
 _SPACED = r"(?:[ \t]{1,4}|=)"
 
 
-class PasswordPlace(Struct, frozen=True):
-    """One row."""
+class PasswordRule(Struct, frozen=True):
+    """How commands of some programs give a password."""
 
     anchors: tuple[str, ...]
     """Words in lower case, one of which is in the text."""
@@ -38,16 +38,16 @@ class PasswordPlace(Struct, frozen=True):
     """From the anchor's end to the value."""
 
 
-def _flag(anchors: str, flag: str, value: str = _VALUE) -> PasswordPlace:
+def _flag(anchors: str, flag: str, value: str = _VALUE) -> PasswordRule:
     """A flag somewhere behind the name of a program, or behind an anchor that ends with its hyphen."""
-    return PasswordPlace(tuple(anchors.split("|")), rf"(?:\S{{0,24}}?{_ARGUMENTS}|(?<=-)(?=\S))?{flag}{value}")
+    return PasswordRule(tuple(anchors.split("|")), rf"(?:\S{{0,24}}?{_ARGUMENTS}|(?<=-)(?=\S))?{flag}{value}")
 
 
-def _behind(anchors: str, pattern: str) -> PasswordPlace:
-    return PasswordPlace(tuple(anchors.split("|")), pattern)
+def _behind(anchors: str, pattern: str) -> PasswordRule:
+    return PasswordRule(tuple(anchors.split("|")), pattern)
 
 
-PLACES = (
+PASSWORD_RULES = (
     _flag("curl", rf"(?:-u|--user|-U|--proxy-user)(?:{_SPACED})?", _PAIR),
     _flag("http -|https -", rf"(?<=-)(?:a|-auth){_SPACED}", _PAIR),
     _flag("mysql|mariadb|xtrabackup", "-p(?!assword|ort|rotocol|lugin|refix|ager|ipe)"),
@@ -116,60 +116,61 @@ _COMMON = frozenset(
 )
 """Anchors that many texts have; they are looked for in small batches, because each of a batch is then looked for."""
 
-Found = tuple[int, int, str]
+type FoundPassword = tuple[int, int, str]
+"""Where a password begins and ends, and the password."""
 
 
 @cache
 def _rows() -> tuple[tuple[Callable[[str], bool], tuple[tuple[str, re.Pattern[str] | None], ...]], ...]:
     """Anchors with their patterns, and for each few of them a search that says whether one is in a text."""
     rows: list[tuple[str, re.Pattern[str] | None]] = [(anchor, None) for anchor in PIPED]
-    for place in PLACES:
-        pattern = re.compile(place.pattern, re.MULTILINE)
-        rows += [(anchor, pattern) for anchor in place.anchors]
+    for rule in PASSWORD_RULES:
+        pattern = re.compile(rule.pattern, re.MULTILINE)
+        rows += [(anchor, pattern) for anchor in rule.anchors]
     common = [row for row in rows if row[0] in _COMMON]
     rare = sorted((row for row in rows if row[0] not in _COMMON), key=lambda row: len(row[0]))
     parts = (*batched(common, 2), *batched(rare, _MAX_BATCH))
     return tuple((fast_search("|".join(re.escape(anchor) for anchor, _ in part)), part) for part in parts)
 
 
-def placed_passwords(text: str, lowered: str) -> Iterator[Span]:
-    """The passwords that their place gives away. `lowered` is the text in lower case, one byte for each character."""
+def passwords_in_commands(text: str, lowered: str) -> Iterator[Span]:
+    """The passwords that a command gives away. `lowered` is the text in lower case, one byte for each character."""
     for has_anchor, rows in _rows():
         for anchor, pattern in rows if has_anchor(lowered) else ():
-            place = lowered.find(anchor) if fast_search(re.escape(anchor))(lowered) else -1
-            while place >= 0:
-                end = place + len(anchor)
-                found = _matched(pattern, text, end) if pattern else _piped(text, place, end)
-                yield from _checked(found, is_pair=anchor == "chpasswd")
-                place = lowered.find(anchor, end)
+            start = lowered.find(anchor) if fast_search(re.escape(anchor))(lowered) else -1
+            while start >= 0:
+                end = start + len(anchor)
+                password = _matched(pattern, text, end) if pattern else _piped(text, start, end)
+                yield from _checked(password, is_pair=anchor == "chpasswd")
+                start = lowered.find(anchor, end)
     if fast_search(_PGPASS_SIGNS)(lowered):
         for match in _PGPASS.finditer(text):
             yield from _checked((*match.span(1), match[1]))
 
 
-def _matched(pattern: re.Pattern[str], text: str, place: int) -> Found | None:
-    match = pattern.match(text, place)
+def _matched(pattern: re.Pattern[str], text: str, start: int) -> FoundPassword | None:
+    match = pattern.match(text, start)
     if match and match.lastindex:
         return *match.span(match.lastindex), match[match.lastindex]
-    if "\\" not in text[place : place + 200]:
+    if "\\" not in text[start : start + 200]:
         return None
-    view = unescaped(text, place, place + 400)
+    view = unescaped(text, start, start + 400)
     match = pattern.match(view.text) if view else None
     if view is None or match is None or not match.lastindex:
         return None
     return *view.original(*match.span(match.lastindex)), match[match.lastindex]
 
 
-def _piped(text: str, start: int, end: int) -> Found | None:
+def _piped(text: str, start: int, end: int) -> FoundPassword | None:
     line = text.rfind("\n", max(0, start - 300), start) + 1 or max(0, start - 300)
     match = _ECHO.search(text, line, start) if "|" in text[line:start] else _HERE.match(text, end, end + 300)
     return (*match.span(match.lastindex), match[match.lastindex]) if match and match.lastindex else None
 
 
-def _checked(found: Found | None, *, is_pair: bool = False) -> Iterator[Span]:
-    if found is None:
+def _checked(password: FoundPassword | None, *, is_pair: bool = False) -> Iterator[Span]:
+    if password is None:
         return
-    start, end, value = found
+    start, end, value = password
     if is_pair and (user := _USER_IN_PAIR.match(value)):
         start, value = start + user.end(), value[user.end() :]
     first = value.partition("\\n")[0]  # `passwd` wants it twice

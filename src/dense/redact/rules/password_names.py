@@ -99,24 +99,24 @@ _NAME_SPACE = 64
 _LONGEST_PAIR = 300
 _BEHIND = dict.fromkeys(("key", "token"), r"(?=[\"'= :\]>)\\%_&,;?`\t{s-])") | {"pass": "(?![ei])"}
 """What may follow words that are everywhere: no `keyboard`, `passed`, `passing`."""
-_PLACES = {anchor: re.compile(anchor + _BEHIND.get(anchor, "")) for anchor in ANCHORS}
+_NAMES = {anchor: re.compile(anchor + _BEHIND.get(anchor, "")) for anchor in ANCHORS}
 
 
 def named_passwords(text: str, lowered: str) -> Iterator[Span]:
     """Passwords and short secrets behind a name. `lowered` is the text in lower case, one byte for each character."""
     escaped = _Unescaped(text)
     for anchor in ANCHORS if any(fast_search(hint)(lowered) for hint in _HINTS) else ():
-        for found in _PLACES[anchor].finditer(lowered) if fast_search(anchor)(lowered) else ():
-            place = found.start()
-            span = _at(text, place, anchor)
-            if span is None and _is_escaped(text, place):
-                span = escaped.at(place, anchor)
+        for match in _NAMES[anchor].finditer(lowered) if fast_search(anchor)(lowered) else ():
+            start = match.start()
+            span = _at(text, start, anchor)
+            if span is None and _is_escaped(text, start):
+                span = escaped.at(start, anchor)
             if span is not None:
                 yield span
 
 
-def _is_escaped(text: str, place: int) -> bool:
-    near = text[place + 4 : place + 48]
+def _is_escaped(text: str, start: int) -> bool:
+    near = text[start + 4 : start + 48]
     return "\\" in near or "%" in near or "&" in near
 
 
@@ -128,32 +128,32 @@ class _Unescaped:
         self._view: View | None = None
         self._start = self._end = 0
 
-    def at(self, place: int, anchor: str) -> Span | None:
+    def at(self, offset: int, anchor: str) -> Span | None:
         """The password behind the name at a place of the text, in the text without its escapes."""
-        if not self._start + _NAME_SPACE <= place <= self._end - _LONGEST_PAIR:
-            self._start, self._end = max(0, place - _NAME_SPACE), place + 4 * _LONGEST_PAIR
+        if not self._start + _NAME_SPACE <= offset <= self._end - _LONGEST_PAIR:
+            self._start, self._end = max(0, offset - _NAME_SPACE), offset + 4 * _LONGEST_PAIR
             self._view = unescaped(self._text, self._start, self._end)
         if self._view is None:
             return None
-        again = bisect_left(self._view.places, place)
-        span = _at(self._view.text, again, anchor) if self._view.places[again] == place else None
+        again = bisect_left(self._view.offsets, offset)
+        span = _at(self._view.text, again, anchor) if self._view.offsets[again] == offset else None
         if span is None:
             return None
         first, last = self._view.original(span.start, span.end)
         return span._replace(start=first, end=last)
 
 
-def _at(text: str, place: int, anchor: str) -> Span | None:
+def _at(text: str, start: int, anchor: str) -> Span | None:
     if anchor == "identified by":
-        return _span(_SQL.match(text, place), is_certain=True)
+        return _span(_SQL.match(text, start), is_certain=True)
     if anchor == "securestring":
-        return _span(_SECURE.match(text, place), is_certain=True)
-    before = text[max(0, place - _NAME_SPACE) : place]
-    if anchor in ("pass", "pwd", "psk") and before[-1:].isalpha() and not _is_name(before, text[place]):
+        return _span(_SECURE.match(text, start), is_certain=True)
+    before = text[max(0, start - _NAME_SPACE) : start]
+    if anchor in ("pass", "pwd", "psk") and before[-1:].isalpha() and not _is_name(before, text[start]):
         return None
-    if before.rstrip().endswith("=") and (called := _SQL_CALL.match(text, place)):
+    if before.rstrip().endswith("=") and (called := _SQL_CALL.match(text, start)):
         return _span(called, is_certain=True)
-    return _assigned(text, place, before, anchor) or _spaced(text, place, before, anchor)
+    return _assigned(text, start, before, anchor) or _spaced(text, start, before, anchor)
 
 
 def _is_name(before: str, first: str) -> bool:
@@ -162,8 +162,8 @@ def _is_name(before: str, first: str) -> bool:
     return (first.isupper() and before[-1].islower()) or not (word and _NOT_A_NAME.fullmatch(word[0]))
 
 
-def _assigned(text: str, place: int, before: str, anchor: str) -> Span | None:
-    match = _ASSIGNED.match(text, place) or _STATED.match(text, place)
+def _assigned(text: str, start: int, before: str, anchor: str) -> Span | None:
+    match = _ASSIGNED.match(text, start) or _STATED.match(text, start)
     if match is None:
         return None
     name = _NAME_BEFORE.search(before)
@@ -178,7 +178,7 @@ def _assigned(text: str, place: int, before: str, anchor: str) -> Span | None:
         not is_flag
         and prefix.endswith((".", "->"))
         and not quoted
-        and "=" not in match[0][: match.start(match.lastindex or 0) - place]
+        and "=" not in match[0][: match.start(match.lastindex or 0) - start]
     ):
         return None
     if is_password and (is_flag or is_client):
@@ -188,24 +188,24 @@ def _assigned(text: str, place: int, before: str, anchor: str) -> Span | None:
         is_meant = is_password_value(
             value,
             is_quoted=quoted,
-            is_setting=is_variable or _is_line(text, place, match) or _is_pair(text, before, match),
+            is_setting=is_variable or _is_line(text, start, match) or _is_pair(text, before, match),
         )
     else:
         is_setting = is_variable or is_flag or _FIELD.search(before) is not None
         is_meant = is_short_secret(value, is_quoted=quoted, is_setting=is_setting)
     if not is_meant or (not quoted and _goes_on(text, match)):
         return None
-    return _found(match, BY_NAME, "password" if is_password else "named-secret")
+    return _value_span(match, BY_NAME, "password" if is_password else "named-secret")
 
 
-def _spaced(text: str, place: int, before: str, anchor: str) -> Span | None:
+def _spaced(text: str, start: int, before: str, anchor: str) -> Span | None:
     """`--password x`, `ENV DB_PASSWORD x`, `machine h login u password x`, `WITH PASSWORD 'x'`."""
-    match = _SPACED.match(text, place)
+    match = _SPACED.match(text, start)
     if match is None:
         return None
     is_password = anchor in ("pass", "pwd", "psk", "kennwort")
     is_flag, is_setting = _FLAG.search(before), _SETTING.search(before)
-    if not (is_flag or is_setting or (is_password and _STATEMENT.search(text, max(0, place - _LINE_SPACE), place))):
+    if not (is_flag or is_setting or (is_password and _STATEMENT.search(text, max(0, start - _LINE_SPACE), start))):
         return None
     if is_password:
         if match[match.lastindex or 0].isalpha() and _PROSE.match(text, match.end()):
@@ -214,19 +214,19 @@ def _spaced(text: str, place: int, before: str, anchor: str) -> Span | None:
             match,
             is_certain=bool(is_flag or is_setting)
             or _value(match)[0]
-            or "machine" in text[max(0, place - _LINE_SPACE) : place],
+            or "machine" in text[max(0, start - _LINE_SPACE) : start],
         )
     quoted, value = _value(match)
     if not is_short_secret(value, is_quoted=quoted, is_setting=True):
         return None
-    return _found(match, BY_NAME, "named-secret")
+    return _value_span(match, BY_NAME, "named-secret")
 
 
-def _is_line(text: str, place: int, match: re.Match[str]) -> bool:
+def _is_line(text: str, name_start: int, match: re.Match[str]) -> bool:
     """Whether name and value are all that the line has, as in a file of settings."""
-    start = text.rfind("\n", max(0, place - _LINE_SPACE), place) + 1
+    start = text.rfind("\n", max(0, name_start - _LINE_SPACE), name_start) + 1
     rest = text[match.end() : match.end() + 3].lstrip(" \"'\r")
-    head = text[start:place].strip(" \t-\"'+>#")
+    head = text[start:name_start].strip(" \t-\"'+>#")
     return (not rest or rest[0] in "\n#") and re.fullmatch(r"[\w.:/$-]*", head) is not None
 
 
@@ -257,10 +257,10 @@ def _span(match: re.Match[str] | None, *, is_certain: bool) -> Span | None:
     quoted, value = _value(match)
     if not (is_certain_password(value) if is_certain else is_password_value(value, is_quoted=quoted, is_setting=True)):
         return None
-    return _found(match, BY_CONTEXT, "password")
+    return _value_span(match, BY_CONTEXT, "password")
 
 
-def _found(match: re.Match[str], rank: int, kind: str) -> Span:
+def _value_span(match: re.Match[str], rank: int, kind: str) -> Span:
     """The span of the value. A full stop or a comma behind it belongs to the sentence."""
     start, end = match.span(match.lastindex or 0)
     return Span(start, end - (not is_quoted(match) and match.string[end - 1] in ".,;:"), rank, kind, True)

@@ -58,12 +58,12 @@ def private_keys(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     for start in (*bare, *(_PUTTY.finditer(text) if "private-lines" in lowered else ())):
         lines = _LINES.match(text, start.end(), start.end() + _MAX_KEY_CHARS)
         yield start.start(), lines.end() if lines else start.end()
-    place = lowered.find('"kty')
-    while place >= 0:
-        first = max(0, text.rfind("{", max(0, place - _MAX_WEB_KEY_CHARS), place))
-        last = text.find("}", place, place + _MAX_WEB_KEY_CHARS)
+    sign = lowered.find('"kty')
+    while sign >= 0:
+        first = max(0, text.rfind("{", max(0, sign - _MAX_WEB_KEY_CHARS), sign))
+        last = text.find("}", sign, sign + _MAX_WEB_KEY_CHARS)
         yield from (match.span(1) for match in _WEB_KEY.finditer(text, first, last if last >= 0 else len(text)))
-        place = lowered.find('"kty', last if last >= 0 else place + _MAX_WEB_KEY_CHARS)
+        sign = lowered.find('"kty', last if last >= 0 else sign + _MAX_WEB_KEY_CHARS)
 
 
 def _framed(text: str) -> Iterator[tuple[int, int]]:
@@ -90,7 +90,7 @@ def _end_of(text: str, start: int, limit: int) -> int | None:
 
 
 def _has_material(text: str, start: int, end: int) -> bool:
-    return any(has_mixed_case(found[0]) for found in _MATERIAL.finditer(text, start, end))
+    return any(has_mixed_case(match[0]) for match in _MATERIAL.finditer(text, start, end))
 
 
 def _behind_ends(text: str, start: int, limit: int) -> Iterator[tuple[int, int]]:

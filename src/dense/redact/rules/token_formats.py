@@ -377,10 +377,10 @@ def _hints() -> tuple[Callable[[str], bool], ...]:
             length = len(literal[0].replace("\\", "")) if literal else 0
             by_length.setdefault(min(max(2, length), _MAX_LITERAL_CHARS), []).append(hint)
     searches: list[Callable[[str], bool]] = []
-    for found in by_length.values():
-        found.sort()
-        parts = -(-len(found) // _MAX_BATCH)
-        searches += [fast_search("|".join(part)) for part in batched(found, -(-len(found) // parts))]
+    for hints in by_length.values():
+        hints.sort()
+        parts = -(-len(hints) // _MAX_BATCH)
+        searches += [fast_search("|".join(part)) for part in batched(hints, -(-len(hints) // parts))]
     return tuple(searches)
 
 
