@@ -1,7 +1,7 @@
 """The texts of a trajectory that an agent, a tool or a person wrote, in a fixed order, and their rewrite.
 
-Everything else that a trace names is a label: IDs, names of agents and models, places, times. `tests/redact/test_walk.py`
-proves that each text of a trajectory is one or the other."""
+Everything else that a trace names is a label: IDs, names of agents and models, places, times. Each text of a trajectory
+is one or the other (`tests/redact/test_walk.py`)."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ def escaped(text: str) -> str:
 
 def plain_line(text: str) -> str:
     """The text on one line, with a mark for each control and direction character; as it is if there is none."""
-    return text if text.isprintable() else escaped(" ".join(text.split()))
+    is_plain = text.isprintable() or (escaped(text) == text and not {"\n", "\t"}.intersection(text))
+    return text if is_plain else escaped(" ".join(text.split()))
 
 
 class GuardedStream(io.TextIOBase):
