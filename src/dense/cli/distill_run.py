@@ -237,7 +237,7 @@ def failure_line(error: Exception, chosen: AnyMethod, trajectory: Trajectory) ->
     if isinstance(error, ModelError) and not isinstance(error, CallFailed):
         raise error
     words, source = describe_failure(error, chosen), clean_line(str(trajectory.source))
-    if words.startswith(source):
+    if words.startswith(clean_line(trajectory.source.path)):
         return words
     return f"{source}: {words}" if words.startswith(chosen.name) else f"{source}: {chosen.name}: {words}"
 

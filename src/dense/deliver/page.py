@@ -31,7 +31,9 @@ MAX_KEYS_FOR_OTHERS = 100
 CLOSE, END = "{key}|\n", "{key}| end\n"
 """The line after the last of several quoted bodies, and such a line at the end of a message."""
 END_SIZE = len(END.format(key="")) + KEY_LENGTH
-_BEYOND_ASCII = "\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f"
+_BEYOND_ASCII = (
+    "\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f"
+)
 UNSAFE = re.compile(f"[\x00-\x1f{_BEYOND_ASCII}]")
 """Characters that end a line, control a terminal, or have no bytes."""
 ACTING = re.compile(f"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f{_BEYOND_ASCII}]")

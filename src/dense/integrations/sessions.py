@@ -92,7 +92,7 @@ def summaries(sessions: Iterable[StoredSession]) -> list[SessionSummary]:
         results.append(SessionSummary(_shown(session), *map(str, entry[1:4])))
     if is_new:
         kept = dict([*known.items()][-MAX_INDEXED:]) | {"version": __version__}
-        write_atomically(path, json.dumps(kept, ensure_ascii=False))
+        write_atomically(path, json.dumps(kept))
     return results
 
 

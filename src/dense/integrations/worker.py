@@ -63,7 +63,8 @@ def _work_on(path: Path) -> None:
         write_json(project_folder(str(item["cwd"])) / f"{name}.json", result)
     except Exception as error:  # one session must not keep the others from being distilled
         problem = clean_line(f"{type(error).__name__}: {error}")
-        write_json(state_folder() / FAILED / f"{name}.json", {**item, "error": problem})
+        about = {key: clean_line(value) if isinstance(value, str) else value for key, value in item.items()}
+        write_json(state_folder() / FAILED / f"{name}.json", {**about, "error": problem})
     if read_json(path).get("queued") == before:  # a session that ended again meanwhile is distilled again
         path.unlink(missing_ok=True)
 

@@ -26,7 +26,8 @@ def rewrite_trajectory(trajectory: Trajectory, rewrite: Rewrite) -> Trajectory:
 
 
 def rewrite_labels(trajectory: Trajectory, rewrite: Rewrite) -> Trajectory:
-    """The trajectory with each label rewritten, sub-agents included; equal labels must stay equal."""
+    """The trajectory with each label rewritten, sub-agents included; equal labels must stay equal. Names of tasks and
+    tools are texts and labels."""
 
     def optional(text: str | None) -> str | None:
         return None if text is None else rewrite(text)
@@ -35,7 +36,7 @@ def rewrite_labels(trajectory: Trajectory, rewrite: Rewrite) -> Trajectory:
         return replace(place, path=rewrite(place.path), part=optional(place.part))
 
     def call(one: ToolCall) -> ToolCall:
-        return replace(one, id=optional(one.id), continues=optional(one.continues))
+        return replace(one, name=rewrite(one.name), id=optional(one.id), continues=optional(one.continues))
 
     def observation(seen: Observation) -> Observation:
         return replace(seen, call_id=optional(seen.call_id), timestamp=optional(seen.timestamp))
@@ -61,6 +62,7 @@ def rewrite_labels(trajectory: Trajectory, rewrite: Rewrite) -> Trajectory:
             agent=optional(one.agent),
             agent_version=optional(one.agent_version),
             model=optional(one.model),
+            task=replace(one.task, name=optional(one.task.name)) if one.task is not None else None,
             steps=tuple(map(step, one.steps)),
             notices=tuple([replace(notice, source=source(notice.source)) for notice in one.notices]),
         )
@@ -76,10 +78,11 @@ def labels_of(trajectory: Trajectory) -> list[str]:
         run = waiting.pop()
         names = (run.format, run.id, run.agent, run.agent_version, run.model, run.source.path, run.source.part)
         labels.update(dict.fromkeys(names))
+        labels[run.task.name if run.task is not None else None] = None
         for step in run.steps:
             labels.update(dict.fromkeys((step.source.path, step.source.part, step.agent, step.model, step.timestamp)))
             for call in step.calls:
-                labels[call.id] = labels[call.continues] = None
+                labels[call.name] = labels[call.id] = labels[call.continues] = None
             for seen in step.observations:
                 labels[seen.call_id] = labels[seen.timestamp] = None
             waiting += step.subagents
