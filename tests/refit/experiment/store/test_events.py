@@ -234,9 +234,7 @@ def test_a_task_of_which_nothing_was_scored_can_be_fixed(tmp_path: Path) -> None
 
 def test_a_new_key_makes_no_other_experiment_and_new_code_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    method = (
-        'from dense.methods.baselines.task_only import NoFeedback\nclass Mine(NoFeedback):\n    name = "mine"  # {}\n'
-    )
+    method = 'from refit.baselines.task_only import NoFeedback\nclass Mine(NoFeedback):\n    name = "mine"  # {}\n'
     (tmp_path / "own_method_for_identity.py").write_text(method.format("one"))
     methods = ["own_method_for_identity:Mine"]
 
