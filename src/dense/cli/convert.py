@@ -45,6 +45,7 @@ def convert(
 ) -> None:
     """Convert traces into another format. Nothing is redacted."""
     from dense.cli.distill_run import TraceInputs
+    from dense.redact import clean_line
 
     traces = TraceInputs(paths=paths, source=source)
     notes = SafeConsole(stderr=True, highlight=False, soft_wrap=True)
@@ -56,9 +57,9 @@ def convert(
     if is_empty and not traces.problems:
         traces.problems.append(f"no trace found in {', '.join(map(str, paths))}. {UNRECOGNISED}")
     for line in traces.warnings:
-        notes.print(Text(f"warning: {printable(line)}"))
+        notes.print(Text(f"warning: {clean_line(line)}"))
     for line in traces.problems:
-        notes.print(Text(f"error: {printable(line)}"))
+        notes.print(Text(f"error: {clean_line(line)}"))
     if traces.problems:
         raise typer.Exit(1)
 

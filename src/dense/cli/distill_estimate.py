@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 import typer
 
 from dense.cli.distill_run import TraceInputs, failure_line
-from dense.cli.text import SafeConsole, printable, shortened
+from dense.cli.text import SafeConsole, shortened
 from dense.errors import DenseError, MissingInput
 from dense.methods import method
 from dense.model import prices_of, resolve
 from dense.options import FeedbackOptions
+from dense.redact import clean_line
 from dense.service.estimate import CostEstimate, estimate
 from dense.service.turns import select_turn
 from dense.trajectory import Trajectory, Usage
@@ -42,7 +43,7 @@ def confirm_cost(traces: Iterable[Trajectory], options: FeedbackOptions) -> None
     total, failures, is_known = _estimate_all(traces, options, out, is_each_shown=False)
     if failures:  # the run itself reports each of them
         out.print(
-            f"without {len(failures)} that could not be estimated; the first: {printable(failures[0])}", markup=False
+            f"without {len(failures)} that could not be estimated; the first: {clean_line(failures[0])}", markup=False
         )
     if not is_known:
         _confirm("the cost is unknown: the method cannot be estimated")

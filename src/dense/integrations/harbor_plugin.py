@@ -18,6 +18,7 @@ from dense.errors import DenseError
 from dense.methods import method as method_of
 from dense.options import Entry, FeedbackOptions, with_option_arguments
 from dense.readers import read
+from dense.redact import clean_line
 from dense.service.analysts import AnalystChoice, analyst_choice, opened_model
 from dense.service.feedback import make_feedback
 from dense.service.files import write_run
@@ -30,7 +31,7 @@ logger = logging.getLogger("harbor.plugins.dense")
 class DensePlugin:
     """Distils every trial of a Harbor job."""
 
-    def __init__(self, *, out: str = "dense", options: FeedbackOptions) -> None:
+    def __init__(self, *, out: str = "dense", options: FeedbackOptions = FeedbackOptions()) -> None:  # noqa: B008 - immutable
         """`out` is the folder within a trial's; an option is given as `--plugin-kwarg NAME=VALUE`."""
         if Path(out).name != out or out in ("", ".", "..", "agent", "verifier", "artifacts"):
             raise DenseError(f"--plugin-kwarg out={out}: give the plain name of a folder that Harbor does not use")
@@ -66,9 +67,10 @@ class DensePlugin:
             write_run(folder, run.require())
         except (DenseError, OSError) as error:
             self._failed += 1
-            logger.warning("dense: %s: no feedback: %s", trial.name, error)
+            problem = clean_line(str(error))
+            logger.warning("dense: %s: no feedback: %s", clean_line(trial.name), problem)
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / FAILED).write_text(f"{error}\n", encoding="utf-8")
+            (folder / FAILED).write_text(f"{problem}\n", encoding="utf-8")
         else:
             self._done += 1
 

@@ -26,6 +26,7 @@ from dense.options import (
     with_option_arguments,
 )
 from dense.readers import read
+from dense.redact import clean_line
 from dense.service import Distillation
 from dense.tree import open_issues as left_open
 from dense.version import __version__
@@ -65,7 +66,7 @@ def make_server() -> MCPServer:
         try:
             yield
         except DenseError as error:
-            raise ToolError(str(error)) from None
+            raise ToolError(clean_line(str(error))) from None
 
     def tool(function: Callable[..., Any]) -> None:
         """Offer a function, with an argument for each option that an agent may choose."""
@@ -106,7 +107,7 @@ def make_server() -> MCPServer:
         """The message that hooks made of one session."""
         path = state_folder() / PROJECTS / project / f"{session}.message.txt"
         if path.resolve().parent.parent != (state_folder() / PROJECTS).resolve() or not path.is_file():
-            raise ResourceError(f"no report of session {session} in project {project}")
+            raise ResourceError(clean_line(f"no report of session {session} in project {project}"))
         return path.read_text(encoding="utf-8")
 
     return server

@@ -8,6 +8,7 @@ from dense.errors import ModelError
 from dense.integrations.settings import Settings
 from dense.integrations.state import append_line, lines_of, now, state_folder
 from dense.options import FeedbackOptions
+from dense.redact import clean_line
 from dense.service import Distillation, distill_sync
 from dense.service.distill import distill_session
 from dense.trajectory import Trajectory
@@ -29,7 +30,7 @@ def distill_within_limit(
     try:
         done = _distill(trajectory, replace(options, max_usd=limit), is_session=is_session)
     except ModelError as error:
-        line = {"at": now(), "hook": caller, "error": f"{error}; the rules were used"[:500]}
+        line = {"at": now(), "hook": caller, "error": clean_line(f"{error}; the rules were used", 500)}
         append_line(state_folder() / "log.jsonl", line)
         return _distill(trajectory, by_rules, is_session=is_session)
     append_line(state_folder() / SPENT, {"at": now(), "usd": done.record.totals.usd or 0.0})

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from dense.cli.option_fields import with_fields
 from dense.cli.outline import STYLES
-from dense.cli.text import SafeConsole, printable, shortened
+from dense.cli.text import SafeConsole, shortened
 from dense.errors import DenseError
 from dense.options import FeedbackOptions
 
@@ -39,14 +39,16 @@ def last(
 ) -> None:
     """Distill the newest session of this folder's project and print the message for the next attempt."""
     from dense.integrations.sessions import last_session
+    from dense.redact import MAX_LABEL_CHARS, clean_line
     from dense.view import write_view
 
     session = last_session(Path.cwd(), agent)
     (run,) = load_session(session, [options.chosen_method], options, yes=yes)
     print(run.report if report else run.message, end="")
     state = run.tree.root.verdict.state if run.tree is not None and run.tree.root.verdict is not None else ""
-    note = f"{session.agent} {session.id}, {_age(session.changed)} ago: {state or 'no tree'}"
-    SafeConsole(stderr=True, highlight=False).print(Text(printable(note), "dim"))
+    name = f"{session.agent} {clean_line(session.id, MAX_LABEL_CHARS)}"
+    note = f"{name}, {_age(session.changed)} ago: {state or 'no tree'}"
+    SafeConsole(stderr=True, highlight=False).print(Text(note, "dim"))
     if show:
         import webbrowser
 
