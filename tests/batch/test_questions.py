@@ -73,7 +73,7 @@ def test_search_names_the_most_telling_place(table: BatchTable) -> None:
     count, matches = search(table, "NO MODULE named", 1)
     assert count == 2 and len(matches) == 1
     count, (match,) = search(table, "count c.txt")
-    assert (count, match.place, match.excerpt) == (1, "task", "Count c.txt.")
+    assert (count, match.holder, match.excerpt) == (1, "task", "Count c.txt.")
     assert search(table, "%")[0] == 0  # no pattern
 
 

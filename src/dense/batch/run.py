@@ -131,9 +131,9 @@ def _write_errors(target: Target) -> tuple[int, int]:
     columns = ("key", "source", "part", "error")
     with closing(BatchTable(target.uri)) as table:
         ((traces,),) = table.ask("SELECT count(*) FROM traces")
-        found = table.ask(f"SELECT {', '.join(columns)} FROM traces WHERE error <> '' ORDER BY key")
-    target.write(ERRORS, b"".join(msgspec.json.encode(dict(zip(columns, row, strict=True))) + b"\n" for row in found))
-    return traces, len(found)
+        rows = table.ask(f"SELECT {', '.join(columns)} FROM traces WHERE error <> '' ORDER BY key")
+    target.write(ERRORS, b"".join(msgspec.json.encode(dict(zip(columns, row, strict=True))) + b"\n" for row in rows))
+    return traces, len(rows)
 
 
 class _Listing(threading.Thread):

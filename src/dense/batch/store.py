@@ -143,12 +143,12 @@ class Target:
         inputs: set[str] = set()
         index, failed = RowIndex(), dict[str, str]()
         parts = self.parts()
-        for number, found in enumerate(self._each_part(_known_of, spec, parts)):
-            for key, item, has_failed, place, written in found[1] if found is not None else ():
-                index.add(key, place, written, number, has_failed=has_failed)
+        for number, part in enumerate(self._each_part(_known_of, spec, parts)):
+            for key, item, has_failed, origin, written in part[1] if part is not None else ():
+                index.add(key, origin, written, number, has_failed=has_failed)
                 if has_failed:
                     failed[key] = item
-            inputs.update(found[0] if found is not None else ())
+            inputs.update(part[0] if part is not None else ())
         index.sort()
         if retry_errors:
             inputs -= {item for key, item in failed.items() if not index.has_done(key)}
@@ -161,8 +161,8 @@ class Target:
         """The rows of a part, by their keys."""
         with self._system.open(path, "rb") as stream:
             table = parquet().ParquetFile(stream).read()
-        places = {key: place for place, key in enumerate(table.column("key").to_pylist())}
-        return lambda key: msgspec.convert(table.slice(places[key], 1).to_pylist()[0], BatchRow)
+        indices = {key: index for index, key in enumerate(table.column("key").to_pylist())}
+        return lambda key: msgspec.convert(table.slice(indices[key], 1).to_pylist()[0], BatchRow)
 
     @_reported
     def write_part(self, result: PartitionResult, spec: BatchSpec, shard: str) -> PartSummary:
@@ -230,7 +230,7 @@ class Target:
     def _each_part[T](self, look: Callable[[Any, str], T], spec: str, parts: list[str]) -> Iterator[T]:
         """What a look at each part gives; several are read at once."""
 
-        def one(path: str) -> T:
+        def read_part(path: str) -> T:
             try:
                 with self._system.open(path, "rb") as stream:
                     return look(parquet().ParquetFile(stream), spec)
@@ -238,7 +238,7 @@ class Target:
                 raise DenseError(f"{path}: not a part of a batch ({error}); remove it and run again") from None
 
         with ThreadPoolExecutor(READERS_AT_ONCE if not self.is_local else 1) as pool:
-            yield from pool.map(one, parts)
+            yield from pool.map(read_part, parts)
 
 
 def _is_part(name: str) -> bool:
@@ -254,9 +254,9 @@ def _known_of(file: Any, spec: str) -> tuple[list[str], list[tuple[str, str, boo
         return None
     table = file.read(columns=["key", "item", "error", "source", "part", "written"])
     written = table.column("written").cast("int64").to_pylist()
-    found = table.drop_columns(["written"]).to_pydict()
-    places = map(place_hash, found["source"], found["part"])
-    rows = zip(found["key"], found["item"], map(bool, found["error"]), places, written, strict=True)
+    columns = table.drop_columns(["written"]).to_pydict()
+    places = map(place_hash, columns["source"], columns["part"])
+    rows = zip(columns["key"], columns["item"], map(bool, columns["error"]), places, written, strict=True)
     return json.loads(file.schema_arrow.metadata[ITEMS]), list(rows)
 
 

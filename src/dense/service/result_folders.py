@@ -65,10 +65,10 @@ def folder_name(trajectory: Trajectory, *, is_piped: bool = False, is_absolute: 
     What came through a pipe has no place: it is known by its content."""
     label = _label(trajectory)
     agent = _slug(trajectory.agent or trajectory.format, MAX_AGENT)
-    place = label if is_piped else os.path.realpath(trajectory.source.path)
-    if not is_absolute and place.startswith(f"{os.path.realpath('.')}{os.sep}"):
-        place = os.path.relpath(place, os.path.realpath("."))
-    identity = "\0".join((place, trajectory.source.part or "", trajectory.id))
+    path = label if is_piped else os.path.realpath(trajectory.source.path)
+    if not is_absolute and path.startswith(f"{os.path.realpath('.')}{os.sep}"):
+        path = os.path.relpath(path, os.path.realpath("."))
+    identity = "\0".join((path, trajectory.source.part or "", trajectory.id))
     digest = hashlib.sha256(identity.encode("utf-8", errors="replace")).hexdigest()[:ID_DIGITS]
     return "--".join(part for part in (label, agent, digest) if part)
 
@@ -79,8 +79,8 @@ def _label(trajectory: Trajectory) -> str:
         return _slug(redact_text(task.name)[0], MAX_LABEL)
     if task is not None:
         words = redact_text(task.instruction[:400])[0].split()[:LABEL_WORDS]
-        if found := _slug(" ".join(words), MAX_LABEL):
-            return found
+        if label := _slug(" ".join(words), MAX_LABEL):
+            return label
     return _slug(Path(trajectory.source.path).stem, MAX_LABEL)
 
 

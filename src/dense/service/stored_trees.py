@@ -41,7 +41,7 @@ def _bytes(value: Any) -> bytes:
 
 def shortened_tree[T: (SourceTree, ReconciledTree)](tree: T, report: str) -> T:
     """The tree with the beginnings of its steps' texts. Only the reconciled tree keeps what the report quotes."""
-    named = {int(found[1]) for found in ACTION.finditer(report)} if isinstance(tree, ReconciledTree) else set[int]()
+    named = {int(match[1]) for match in ACTION.finditer(report)} if isinstance(tree, ReconciledTree) else set[int]()
 
     others = KEPT_CHARS if isinstance(tree, ReconciledTree) else OUTLINE_CHARS
 
@@ -74,7 +74,7 @@ def _shortened(step: Step, limit: int) -> Step:
         message=clip_end(step.message, limit),
         reasoning="",
         calls=tuple([_shortened_call(call, limit) for call in step.calls]),
-        observations=tuple([_shortened_observation(seen, limit) for seen in step.observations]),
+        observations=tuple([_shortened_observation(observation, limit) for observation in step.observations]),
         agent=step.agent,
         model=step.model,
         timestamp=step.timestamp,
@@ -94,6 +94,6 @@ def _shortened_value(value: Any, limit: int) -> Any:
     return value if len(text) <= limit else clip_end(text.decode(errors="replace"), limit)
 
 
-def _shortened_observation(seen: Observation, limit: int) -> Observation:
+def _shortened_observation(observation: Observation, limit: int) -> Observation:
     clip = clip_end if limit <= OUTLINE_CHARS else clip_middle
-    return replace(seen, text=clip(seen.text, limit))
+    return replace(observation, text=clip(observation.text, limit))

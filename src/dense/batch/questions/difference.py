@@ -10,14 +10,14 @@ SHARES = {
     "issues": (
         "Traces with an open issue",
         "code",
-        "SELECT one.code, count(DISTINCT key) FROM (SELECT key, unnest(issues) AS one FROM traces WHERE error = '')"
-        " WHERE one.is_open AND one.code <> '' GROUP BY 1",
+        "SELECT issue.code, count(DISTINCT key) FROM (SELECT key, unnest(issues) AS issue FROM traces WHERE error = '')"
+        " WHERE issue.is_open AND issue.code <> '' GROUP BY 1",
     ),
     "families": (
         "Traces with a failure of a family",
         "family",
-        "SELECT one.family, count(DISTINCT key) FROM (SELECT key, unnest(failures) AS one FROM traces WHERE error = '')"
-        " GROUP BY 1",
+        "SELECT failure.family, count(DISTINCT key) FROM"
+        " (SELECT key, unnest(failures) AS failure FROM traces WHERE error = '') GROUP BY 1",
     ),
 }
 
@@ -43,7 +43,7 @@ def _shares(first: BatchTable, second: BatchTable, totals: list[int], name: str,
     title, column, question = SHARES[name]
     counts = [dict(table.ask(question)) for table in (first, second)]
     rows = [
-        (value, *(one.get(value, 0) for one in counts), *_pair(counts, totals, value))
+        (value, *(count.get(value, 0) for count in counts), *_pair(counts, totals, value))
         for value in counts[0].keys() | counts[1].keys()
     ]
     rows.sort(key=lambda row: (-abs(row[4] - row[3]), row[0]))
@@ -51,7 +51,7 @@ def _shares(first: BatchTable, second: BatchTable, totals: list[int], name: str,
 
 
 def _pair(counts: list[dict[str, int]], totals: list[int], value: str) -> tuple[float, float]:
-    first, second = (one.get(value, 0) / max(total, 1) for one, total in zip(counts, totals, strict=True))
+    first, second = (count.get(value, 0) / max(total, 1) for count, total in zip(counts, totals, strict=True))
     return first, second
 
 
@@ -71,7 +71,7 @@ def _same_traces(first: BatchTable, second: BatchTable, top: int) -> list[Answer
                 examples.append((before, state, source, part))
     if not same:
         return []
-    counted = sorted(changes.items(), key=lambda one: (-one[1], one[0]))
+    counted = sorted(changes.items(), key=lambda change: (-change[1], change[0]))
     note = f"{same:,} traces are in both tables; {len(examples):,} have another state"
     return [
         AnswerTable("changes", "The same traces", ("A", "B", "traces"), tuple([(*k, n) for k, n in counted]), note),

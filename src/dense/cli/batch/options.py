@@ -28,8 +28,12 @@ class RunByDefault(TyperGroup):
         """The options of `run` too: they are those of the group for whoever reads its help."""
         command = self.commands[RUN]
         with formatter.section("Options of dense batch SRC… --out DST"):
-            found = [one.get_help_record(ctx) for one in command.get_params(ctx) if "--help" not in one.opts]
-            formatter.write_dl([one for one in found if one])
+            records = [
+                parameter.get_help_record(ctx)
+                for parameter in command.get_params(ctx)
+                if "--help" not in parameter.opts
+            ]
+            formatter.write_dl([record for record in records if record])
         super().format_options(ctx, formatter)
 
 
@@ -43,7 +47,7 @@ batch = typer.Typer(
     rich_markup_mode=None,
 )
 
-Place = Annotated[str, typer.Argument(help="The target of a batch: a folder or a URI.", metavar="DST")]
+TableUri = Annotated[str, typer.Argument(help="The target of a batch: a folder or a URI.", metavar="DST")]
 
 
 @batch.command(RUN)
@@ -188,16 +192,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @batch.command()
-def summary(place: Place, top: Top = 10, html: Html = None, as_json: Json = False) -> None:
+def summary(table: TableUri, top: Top = 10, html: Html = None, as_json: Json = False) -> None:
     """States, issues, error families and failing tools; by agent, model, task and week."""
     from dense.cli.batch.questions import summary
 
-    summary(place, top, html, as_json=as_json)
+    summary(table, top, html, as_json=as_json)
 
 
 @batch.command()
 def search(
-    place: Place,
+    table: TableUri,
     text: Annotated[str, typer.Argument(help="What to look for, whatever its case.")],
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many traces are shown.")] = 20,
     html: Html = None,
@@ -206,7 +210,7 @@ def search(
     """Traces whose task, issues, failures or message hold a text. The exit code is 1 if there is none."""
     from dense.cli.batch.questions import search
 
-    if not search(place, text, limit, html, as_json=as_json):
+    if not search(table, text, limit, html, as_json=as_json):
         raise typer.Exit(1)
 
 
@@ -225,7 +229,7 @@ def diff(
 
 
 def lessons(
-    place: Place,
+    table: TableUri,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the page here, and its evidence beside it. [default: print it]")
     ] = None,
@@ -236,4 +240,4 @@ def lessons(
 
     if out is not None and out.suffix != ".md":
         raise WrongUsage(f"--out {out}: the page is Markdown: name a file that ends with .md")
-    lessons(place, out, source)
+    lessons(table, out, source)
