@@ -14,8 +14,6 @@ NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.MatchAs | ast.MatchStar | a
 CATCH_ALL = {"one", "found", "place", "it", "told", "seen", "made", "held"}
 LEFT = {
     "analyst": 87,
-    "batch": 76,
-    "cli": 34,
     "deliver": 86,
     "dense": 9,
     "detectors": 84,
@@ -28,7 +26,6 @@ LEFT = {
     "narrate": 142,
     "readers": 235,
     "report": 123,
-    "service": 16,
     "text": 22,
     "transcript": 19,
     "view": 18,

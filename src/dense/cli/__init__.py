@@ -25,6 +25,7 @@ from dense.cli.session.version import full_version
 from dense.cli.session.view import view
 from dense.cli.text import printable
 from dense.errors import DenseError, WrongUsage
+from dense.text.terminal import guard_terminal
 
 COMMANDS = "dense.commands"
 """The entry point group of further command groups: REFIT's, and those of other distributions."""
@@ -72,6 +73,7 @@ for _group in entry_points(group=COMMANDS):
 
 def main() -> None:
     """Run the command line: a `DenseError` becomes one line, not a traceback."""
+    guard_terminal()
     try:
         try:
             app()

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from dense.cli.read_options import UNRECOGNISED, given_task
-from dense.cli.text import PipedConsole, printable
+from dense.cli.text import SafeConsole, printable
 from dense.convert import Form, losses
 from dense.convert import convert as converted
 from dense.errors import WrongUsage
@@ -50,7 +50,7 @@ def convert(
     if format is not None and ":" in format:
         sys.path.insert(0, str(Path.cwd()))  # a reader of the user's own is most likely here
     traces = TraceInputs(paths=paths, format=format, task=given_task(task))
-    notes = PipedConsole(stderr=True, highlight=False, soft_wrap=True)
+    notes = SafeConsole(stderr=True, highlight=False, soft_wrap=True)
     is_empty = True
     for source, written in _written(traces, to, out):
         is_empty = False

@@ -8,10 +8,9 @@ import sys
 from datetime import UTC, datetime
 
 import typer
-from rich.console import Console
 
 from dense.cli.distill_run import DistillSettings, TraceInputs, failure_line
-from dense.cli.text import printable, shortened
+from dense.cli.text import SafeConsole, printable, shortened
 from dense.errors import DenseError, MissingInput
 from dense.methods import method
 from dense.model import prices_of, resolve
@@ -25,7 +24,7 @@ CONFIRM_ABOVE_USD = 1.0
 
 def print_estimate(traces: TraceInputs, settings: DistillSettings) -> None:
     """Print what a run would cost. Trajectories that cannot be estimated become problems of `traces`."""
-    out = Console(highlight=False, soft_wrap=True)
+    out = SafeConsole(highlight=False, soft_wrap=True)
     if settings.model is None:
         who = "the built-in rules answer" if settings.answers is None else f"{settings.answers} answers"
         count = _trajectories(sum(1 for _ in traces))
@@ -37,7 +36,7 @@ def print_estimate(traces: TraceInputs, settings: DistillSettings) -> None:
 
 def confirm_cost(traces: TraceInputs, settings: DistillSettings) -> None:
     """Print the estimate to the error stream; if it is above the limit or unknown, ask whether to go on."""
-    out = Console(highlight=False, stderr=True, soft_wrap=True)
+    out = SafeConsole(highlight=False, stderr=True, soft_wrap=True)
     total, failures, is_known = _estimate_all(traces, settings, out, is_each_shown=False)
     if failures:  # the run itself reports each of them
         out.print(
@@ -50,7 +49,7 @@ def confirm_cost(traces: TraceInputs, settings: DistillSettings) -> None:
 
 
 def _estimate_all(
-    traces: TraceInputs, settings: DistillSettings, out: Console, *, is_each_shown: bool
+    traces: TraceInputs, settings: DistillSettings, out: SafeConsole, *, is_each_shown: bool
 ) -> tuple[CostEstimate, list[str], bool]:
     """The sum over all trajectories, the failures, and whether these cost nothing."""
     prices = prices_of(resolve(settings.model or "", base_url=settings.base_url, environment=os.environ))

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Task as ProgressTask
 from rich.text import Text
 
 from dense.cli.outline import outline
-from dense.cli.text import PipedConsole, format_bytes, printable, shortened
+from dense.cli.text import SafeConsole, format_bytes, printable, shortened
 from dense.feedback import Feedback
 from dense.model import CallLedger
 from dense.service.files import RECONCILED, REPORT, read_reconciled
@@ -58,7 +57,7 @@ class DistillSummary:
 
     def show(self) -> None:
         """Print results to the output, warnings and errors to the error stream."""
-        out = PipedConsole(highlight=False, soft_wrap=True)
+        out = SafeConsole(highlight=False, soft_wrap=True)
         for trace in self.done if len(self.done) <= MAX_TREES else []:
             label = self.out / trace.folder if self.out else trace.source
             out.print(f"{label}: {self._state(trace)}", markup=False)
@@ -80,7 +79,7 @@ class DistillSummary:
         sys.stdout.buffer.flush()
         self.show_problems()
 
-    def _show_table(self, out: Console) -> None:
+    def _show_table(self, out: SafeConsole) -> None:
         """Input, folder, state and first open issue of each trajectory."""
         rows = [[row.input, row.folder, row.state, row.first_issue or "-"] for row in self.rows]
         rows = [["input", "folder", "state", "first open issue"], *rows]
@@ -92,7 +91,7 @@ class DistillSummary:
 
     def show_problems(self) -> None:
         """Print warnings and errors to the error stream."""
-        err = Console(stderr=True, highlight=False, soft_wrap=True)
+        err = SafeConsole(stderr=True, highlight=False, soft_wrap=True)
         for warning in self.warnings:
             err.print(f"warning: {printable(warning)}", markup=False)
         for failure in self.failures:
@@ -103,7 +102,7 @@ class DistillSummary:
         fallbacks = f", {trace.fallbacks} judgements fell back" if trace.fallbacks else ""
         return f"{printable(trace.state)}{fallbacks}"
 
-    def _show_cost(self, out: Console) -> None:
+    def _show_cost(self, out: SafeConsole) -> None:
         if self.ledger is None:
             return
         totals = self.ledger.totals
@@ -115,13 +114,13 @@ class DistillSummary:
 
     def show_result_aside(self) -> None:
         """Print the state and the cost of what is printed itself to the error stream."""
-        err = Console(stderr=True, highlight=False, soft_wrap=True)
+        err = SafeConsole(stderr=True, highlight=False, soft_wrap=True)
         for trace in self.done:
             size = format_bytes(len(trace.feedback.message.encode()))
             err.print(f"{printable(trace.source)}: {self._state(trace)}, message of {size}", markup=False)
         self._show_cost(err)
 
-    def _show_tree(self, out: Console, trace: FinishedTrace) -> None:
+    def _show_tree(self, out: SafeConsole, trace: FinishedTrace) -> None:
         """The tree of a trajectory, if there are only a few, and where its feedback is."""
         if self.out is None or len(self.done) > MAX_TREES or not (self.out / trace.folder / RECONCILED).exists():
             return
@@ -181,7 +180,7 @@ def progress_bar(summary: DistillSummary) -> Generator[Callable[[int, int | None
         MofNCompleteColumn(),
         SpendingColumn(summary),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=SafeConsole(stderr=True),
         transient=True,
         disable=not sys.stderr.isatty(),
     )

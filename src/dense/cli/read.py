@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from dense.cli.read_options import UNRECOGNISED
-from dense.cli.text import PipedConsole, format_bytes, other_files, printable, ranges, shortened
+from dense.cli.text import SafeConsole, format_bytes, other_files, printable, ranges, shortened
 from dense.errors import DenseError
 from dense.readers import Skipped, Stream, UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
@@ -77,7 +76,7 @@ def _progress() -> Progress:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=SafeConsole(stderr=True),
         transient=True,
         disable=not sys.stderr.isatty(),
     )
@@ -179,7 +178,7 @@ class ReadSummary:
             header, rows = self.table(out.width)
             out.print(Text(header, style="bold"))
             for row in rows:  # plain, because there may be a hundred thousand
-                out.file.write(row + "\n")
+                print(row)
             out.print(Text(self.summary()))
         if self.skipped.counts or self.others:
             lines = [*([self.recognised()] if self.rows else []), *self.skips()]
@@ -278,6 +277,6 @@ def _tail(text: str, width: int) -> str:
     return text if len(text) <= width else "…" + text[-(width - 1) :]
 
 
-def _console(is_terminal: bool, stderr: bool = False) -> Console:
+def _console(is_terminal: bool, stderr: bool = False) -> SafeConsole:
     """Into a file or pipe, wide enough that nothing is cut for lack of a screen."""
-    return PipedConsole(stderr=stderr, highlight=False, soft_wrap=stderr, width=None if is_terminal else 200)
+    return SafeConsole(stderr=stderr, highlight=False, soft_wrap=stderr, width=None if is_terminal else 200)

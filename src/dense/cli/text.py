@@ -1,19 +1,44 @@
-"""Text for the terminal. A trace is untrusted: its control and direction characters never reach the screen."""
+"""Text for the terminal. A trace is untrusted: its control and direction characters never reach the screen.
+
+Whatever is written to a terminal is escaped by `dense.text.terminal`; a `SafeConsole` adds colours. Nothing else in
+`dense` may make a console or open the terminal (`tests/cli/test_terminal.py`)."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import IO, override
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from dense.text.clip import clip_end
+from dense.text.terminal import GuardedStream, escaped
 
 
-class PipedConsole(Console):
-    """A console whose reader may leave: that is no error (`| head`)."""
+class SafeConsole(Console):
+    """The console of all commands: escapes what it is given to print, and adds colours on a terminal.
 
+    Its reader may leave: that is no error (`| head`)."""
+
+    @property
+    @override
+    def file(self) -> IO[str]:
+        """The terminal behind the guard: this console escapes by itself."""
+        stream = super().file
+        return stream.screen if isinstance(stream, GuardedStream) else stream
+
+    @file.setter
+    def file(self, new_file: IO[str]) -> None:
+        self._file = new_file
+
+    @override
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """The pieces of what is printed, escaped if they are text."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=escaped(segment.text))
+
+    @override
     def on_broken_pipe(self) -> None:
         """Let the command's own handling of it decide, instead of an exit code of its own."""
         raise BrokenPipeError
@@ -21,15 +46,7 @@ class PipedConsole(Console):
 
 def printable(text: str) -> str:
     """The text on one line, without control and direction characters."""
-    return "".join(_visible(character) for character in " ".join(text.split()))
-
-
-def _visible(character: str) -> str:
-    return (
-        "\N{REPLACEMENT CHARACTER}"
-        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-        else character
-    )
+    return escaped(" ".join(text.split()))
 
 
 def shortened(text: str, width: int) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from rich.console import Console
-
+from dense.cli.text import SafeConsole
 from dense.errors import DenseError
 from refit.experiment.config import ExperimentConfig, read_config
 
@@ -16,14 +15,14 @@ def experiment_folder(config: ExperimentConfig, out: Path | None) -> Path:
     return out if out is not None else Path("out") / "refit" / config.name
 
 
-def output_console() -> Console:
+def output_console() -> SafeConsole:
     """The output: as wide as the terminal; in a file, wide enough for the table."""
-    return Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+    return SafeConsole(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
 
-def error_console() -> Console:
+def error_console() -> SafeConsole:
     """The error stream."""
-    return Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+    return SafeConsole(stderr=True, highlight=False, emoji=False, soft_wrap=True)
 
 
 def load_config(file: Path) -> ExperimentConfig:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dense.cli.text import printable
+from dense.cli.text import SafeConsole, printable
 from refit.report.model import MeanEstimate, MethodRow, RecipientReport, Report
 from refit.report.numbers import BOUND, NOTHING, format_fixed, format_interval, format_number, known_of
 from refit.results import Experiment
 
 
-def show_report(experiment: Experiment, console: Console, report: Report | None = None) -> None:
+def show_report(experiment: Experiment, console: SafeConsole, report: Report | None = None) -> None:
     """The main table of each recipient, the headline and the notes."""
     if report is None:
         from refit.report import build

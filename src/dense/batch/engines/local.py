@@ -26,6 +26,7 @@ from dense.batch.known import KnownRows, shared_file
 from dense.batch.partition import Partition
 from dense.batch.store import PartSummary
 from dense.errors import DenseError, describe_exception
+from dense.text.terminal import guard_terminal
 
 PARTITIONS_PER_WORKER = 24
 MAX_RSS_BYTES = 400_000_000
@@ -202,6 +203,7 @@ def _work(connection: Connection, job: BatchJob, known: str, stopping: Any) -> N
     """The life of a worker: partitions in, summaries out, until the other end of the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and stops all workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    guard_terminal()  # a library's warning may quote a trace
     threading.Thread(target=_end_with_parent, daemon=True).start()
     watch = _PipeWatch(KnownRows.at(Path(known)), job.target, connection, stopping)
     with suppress(EOFError, OSError):

@@ -16,6 +16,7 @@ from dense.batch.run import BatchProgress, BatchRequest, run_batch
 from dense.batch.store import ANSWERS, ERRORS, Target
 from dense.cli.read_options import UNRECOGNISED
 from dense.cli.text import other_files, printable
+from dense.text.terminal import write_over
 
 STOPPED = 130
 LINE_SECONDS = 10.0
@@ -90,12 +91,14 @@ class _ProgressLine:
             return
         self._shown = now
         text = progress_text(progress)
-        print(f"\r{text}\x1b[K" if self._is_screen else text, end="" if self._is_screen else "\n", file=sys.stderr)
-        sys.stderr.flush()
+        if self._is_screen:
+            write_over(text)
+        else:
+            print(text, file=sys.stderr, flush=True)
 
     def end(self) -> None:
         if self._is_screen and not self._is_quiet:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            write_over("")
 
 
 def progress_text(progress: BatchProgress) -> str:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from dense.cli.outline import STYLES
-from dense.cli.text import printable, shortened
+from dense.cli.text import SafeConsole, printable, shortened
 from dense.errors import DenseError
 
 AgentOption = Annotated[
@@ -43,7 +42,7 @@ def last(
     print(run.report if report else run.message, end="")
     state = run.tree.root.verdict.state if run.tree is not None and run.tree.root.verdict is not None else ""
     note = f"{session.agent} {session.id}, {_age(session.changed)} ago: {state or 'no tree'}"
-    Console(stderr=True, highlight=False).print(Text(printable(note), "dim"))
+    SafeConsole(stderr=True, highlight=False).print(Text(printable(note), "dim"))
     if show:
         import webbrowser
 
@@ -76,7 +75,7 @@ def sessions(
             }
             print(json.dumps(about | result))
         return
-    console = Console(highlight=False, width=None if Console().is_terminal else 160)
+    console = SafeConsole(highlight=False, width=None if SafeConsole().is_terminal else 160)
     for summary in shown:
         line = Text(f"{_age(summary.session.changed):>4}  {summary.session.agent:12} ")
         line.append(f"{summary.state:11}", style=STYLES.get(summary.state, ""))

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from dense.cli.outline import STYLES, outline_tree
 from dense.cli.read_options import given_task
 from dense.cli.session.last import AgentOption
 from dense.cli.session.view import NOTHING, LastOption, TurnOption, load_last
-from dense.cli.text import format_bytes, printable, shortened
+from dense.cli.text import SafeConsole, format_bytes, printable, shortened
 from dense.errors import DenseError
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def print_run(run: LoadedRun, *, is_plain: bool = False) -> None:
     """Print a run: within the terminal's width, in colours unless `NO_COLOR` is set or the output is a file."""
     is_terminal = sys.stdout.isatty()
     width = None if is_terminal else PLAIN_WIDTH
-    console = Console(
+    console = SafeConsole(
         highlight=False, no_color=is_plain or bool(os.environ.get("NO_COLOR")), width=width, color_system="auto"
     )
     console.width = max(console.width, MIN_WIDTH)
