@@ -24,7 +24,6 @@ LEFT = {
     "lessons": 10,
     "methods": 14,
     "narrate": 142,
-    "readers": 235,
     "report": 123,
     "text": 22,
     "transcript": 19,
