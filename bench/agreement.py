@@ -32,13 +32,13 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from dense.actions.observations.observe import observe
+from dense.actions.step_effects import effects
 from dense.analyst import Analyst
 from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
 from dense.cli.text import printable, shortened
 from dense.errors import NoTrajectory
-from dense.evidence.actions import effects
-from dense.evidence.observations import observe
 from dense.readers import Stream, read_streams
 from dense.readers.folders.harbor import is_harbor_trial
 from dense.service import distill_sync

@@ -27,16 +27,16 @@ from statistics import median
 from msgspec import Struct
 
 import dense
+from dense.actions.blocks import transcript_actions
+from dense.actions.step_effects import effects
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.deliver.budget import budgets_for, raw_size
 from dense.deliver.delivery import fit_report
 from dense.deliver.message import compose
 from dense.deliver.page import Item, ReportPage
 from dense.deliver.report import action_ids, evidence_lines, open_issues, tree_report
-from dense.evidence.actions import effects
 from dense.readers import Stream, read_streams
 from dense.trajectory import Trajectory
-from dense.transcript import transcript_actions
 from dense.tree import ReconciledTree, leaves
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,6 +21,7 @@ from typing import Any
 from agreement import BadManifest, LeftOut, manifest
 from exposure import FORMATS, labelled_run, labelled_step
 
+from dense.actions.blocks import TranscriptAction, transcript_actions
 from dense.analyst.one_call import DEFAULT_LOOK_TOKENS, Whole, Window, render_one_call
 from dense.analyst.one_call.prompt import record_room
 from dense.analyst.one_call.windows import split_windows
@@ -29,7 +30,6 @@ from dense.service.drafting import clean
 from dense.text.clip import TELLING
 from dense.text.search import contains_any
 from dense.trajectory import Trajectory
-from dense.transcript import TranscriptAction, transcript_actions
 
 LEAST = 0.95
 """The share of labelled steps that prompts of runs that fit one call must show."""

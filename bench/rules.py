@@ -32,10 +32,10 @@ from pathlib import Path
 from typing import Any
 
 import dense
+from dense.actions.step_effects import EffectsCache, effects
 from dense.analyst.rules.analyst import RulesAnalyst
 from dense.deliver.budget import Budgets
 from dense.deliver.report import tree_report
-from dense.evidence.actions import EffectsCache, effects
 from dense.methods import FeedbackDraft
 from dense.readers import Stream, files_of, read_streams
 from dense.redact import redact

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import dense
+from dense.actions.blocks import transcript_actions
 from dense.analyst.one_call import Closing, OneCallQuestion, Whole, Window
 from dense.analyst.one_call.answer import IssuePiece, NodePiece, Pieces, ProductPiece, ShortcutPiece, ValuePiece
 from dense.analyst.one_call.questions import WindowDigest
@@ -18,7 +19,6 @@ from dense.analyst.questions import (
     TopLevel,
 )
 from dense.trajectory import Task, Trajectory
-from dense.transcript import transcript_actions
 from dense.tree import Facets, Issue, Label, Leaf, Shortcut, Subtask, Verdict
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "csv-report"

@@ -10,12 +10,12 @@ import pytest
 from made_trajectory import trajectory
 from test_profiles import Told, first_level, group, run
 
+from dense.actions.step_effects import effects
 from dense.analyst.prompt import render
 from dense.analyst.questions import Compression, Reconciliation, Score
 from dense.analyst.views import FULL, subtask_view
 from dense.deliver.paper_report import paper_report
 from dense.errors import AnalystFailed
-from dense.evidence.actions import effects
 from dense.service import Distillation, distill
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 from dense.tree import Leaf, Shortcut, Subtask, Verdict, nodes

@@ -20,8 +20,8 @@ import msgspec
 import pytest
 
 import dense
+from dense.actions.step_effects import effects
 from dense.deliver.report import tree_report
-from dense.evidence.actions import effects
 from dense.methods import FeedbackDraft
 from dense.service import select_turn
 from dense.service.drafting import clean, deliver_draft

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from made_feedback import tree_feedback
 from msgspec.structs import replace
 
+from dense.actions.step_effects import effects
 from dense.deliver.page import KEY_LENGTH, Item, choose_key, encodable, safe_item, write_items
 from dense.deliver.paper_report import paper_report
 from dense.deliver.repetition import SHARED_LABELS, labelled_once, without_repetition
 from dense.deliver.report import IMPORTANCE, tree_report
-from dense.evidence.actions import effects
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import (
     Facets,

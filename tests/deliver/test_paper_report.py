@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dense.actions.step_effects import effects
 from dense.deliver.page import ReportPage, write_items
 from dense.deliver.paper_report import Selection, paper_report
-from dense.evidence.actions import effects
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import Facets, Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, Verdict, leaves
 

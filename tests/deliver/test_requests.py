@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dense.actions.blocks import transcript_actions
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver.budget import SESSION_BUDGET, budgets_for
 from dense.deliver.requests import session_requests
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
-from dense.transcript import transcript_actions
 
 ASKED = ("Rename the folder.", "/export", "Now update the scripts.")
 

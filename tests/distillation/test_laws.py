@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from liars import Liar
 from made_trajectory import trajectory
 
+from dense.actions.step_effects import effects
 from dense.analyst import Profile
 from dense.analyst.assembly import state_of
 from dense.deliver.paper_report import paper_report
 from dense.deliver.report import tree_report
-from dense.evidence.actions import effects
 from dense.service import Distillation, distill
 from dense.service.analysts import ModelSettings
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory

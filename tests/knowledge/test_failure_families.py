@@ -7,8 +7,9 @@ import re
 import pytest
 from made_facts import facts
 
-from dense.evidence.actions import effects
-from dense.evidence.observations import ObservedResult, observe
+from dense.actions.observations.observe import observe
+from dense.actions.observations.result import ObservedResult
+from dense.actions.step_effects import effects
 from dense.knowledge.errors import ERROR_FAMILIES, ERRORS, EXIT, KILLED, ErrorFamily, ErrorTable
 from dense.narrate.actions import describe_output
 from dense.trajectory import Observation, Source, Step, ToolCall

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_facts import facts
 
-from dense.evidence.actions import effects
+from dense.actions.observations.observe import observe
+from dense.actions.step_effects import effects
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.observations import observe
 from dense.narrate.actions import describe_action, describe_output
 from dense.narrate.commands import advise_real_commands
 from dense.narrate.messages import intent, is_empty_turn, telling_sentence

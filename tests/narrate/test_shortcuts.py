@@ -9,8 +9,8 @@ import pytest
 from made_attempt import evidence_of, trajectory
 from made_facts import facts
 
-from dense.evidence.actions import EffectsCache, effects
-from dense.evidence.observations import observe
+from dense.actions.observations.observe import observe
+from dense.actions.step_effects import EffectsCache, effects
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.errors import NOT_ON_PATH
 from dense.narrate.actions import NarratedAction, describe_action

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from made_facts import facts
 
 import dense
-from dense.evidence.actions import effects
+from dense.actions.observations.observe import observe
+from dense.actions.step_effects import effects
 from dense.evidence.links.action_links import ActionLinks
-from dense.evidence.observations import observe
 from dense.narrate.narrator import NarratedDigest, Narrator
 from dense.narrate.summaries import MAX_SUMMARY_CHARS
 from dense.trajectory import Observation, Source, Step, ToolCall

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 from made_facts import facts
 
-from dense.evidence.actions import effects
+from dense.actions.observations.observe import observe
+from dense.actions.step_effects import effects
 from dense.evidence.deliverables.products import products
 from dense.evidence.links.action_links import ActionLinks
-from dense.evidence.observations import observe
 from dense.narrate.actions import NarratedAction
 from dense.narrate.titles import MAX_TITLE_CHARS, attempt_title, distinct_titles, title
 from dense.trajectory import Observation, Source, Step, ToolCall

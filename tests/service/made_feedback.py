@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Literal
 
+from dense.actions.step_effects import effects
 from dense.analyst import Analyst
 from dense.analyst.questions import Answerer
 from dense.deliver.budget import MAX_DEFAULT_BUDGET
 from dense.deliver.message import Environment
 from dense.deliver.page import Fit
 from dense.deliver.report import tree_report
-from dense.evidence.actions import effects
 from dense.feedback import Feedback
 from dense.methods import AnyMethod, FeedbackDraft, MethodContext, method
 from dense.outcome import Outcome

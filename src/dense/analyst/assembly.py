@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 import msgspec
 from msgspec import Struct
 
+from dense.actions.effects import EffectsOf
 from dense.analyst.fallback_text import fallback_summary
 from dense.analyst.validate import Known
 from dense.draft import GroupDraft, IssueDraft, VerdictDraft
-from dense.evidence.actions import EffectsOf
 from dense.tree import (
     NONE,
     Coherence,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions import commands
+from dense.actions.step_effects import commands
 from dense.text.clip import clip_end
 from dense.trajectory import Task
 from dense.tree import Leaf, Node, leaves

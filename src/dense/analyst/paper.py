@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
+from dense.actions.step_effects import EffectsCache
 from dense.analyst import Analysis
 from dense.analyst.answers import BadAnswer
 from dense.analyst.asker import Asker, task_group, together
@@ -31,7 +32,6 @@ from dense.analyst.questions.paper import (
 )
 from dense.analyst.validate import require, valid_groups, valid_verdict
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
-from dense.evidence.actions import EffectsCache
 from dense.trajectory import Task, Trajectory
 from dense.tree import Facets, Issue, Leaf, Node, Shortcut, Subtask, first_action, last_action, leaves
 

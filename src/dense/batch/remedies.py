@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, cast
 
+from dense.actions.observations.result import ObservedFailure
+from dense.actions.shell.command import ASSIGNMENT
+from dense.actions.shell.grammar import parse
 from dense.batch.rows import WayCell
-from dense.evidence.actions.shell.command import ASSIGNMENT
-from dense.evidence.actions.shell.grammar import parse
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
-from dense.evidence.observations.result import ObservedFailure
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.errors import TOOL
 from dense.knowledge.programs import LOOKERS, is_python, program_name

@@ -13,14 +13,14 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from dense.actions.blocks import Block, TranscriptAction, command_of
+from dense.actions.effects import Effects, EffectsOf
+from dense.actions.observations.observe import observe
 from dense.deliver.page import Item, byte_size, one_line
 from dense.deliver.quotes import QuoteBlock, Quotes, quote_block, quote_whole, quotes_size
-from dense.evidence.actions import Effects, EffectsOf
 from dense.evidence.facts.paths import base_name, same_file
-from dense.evidence.observations import observe
 from dense.text.search import holds_quote
 from dense.trajectory import ToolCall
-from dense.transcript import Block, TranscriptAction, command_of
 from dense.tree import Leaf, Node, ReconciledTree, Subtask, leaves, nodes
 
 type KeyRole = Literal["final", "shows", "wrong", "checks", "needed"]

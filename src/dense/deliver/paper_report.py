@@ -19,14 +19,14 @@ from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
+from dense.actions.blocks import transcript_actions
+from dense.actions.effects import EffectsOf
 from dense.deliver.message import REPORT, MessageFrame
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
 from dense.deliver.quotes import Quotes
 from dense.deliver.report import action_ids, describe_refs, ending_sentence, evidence_lines, open_issues, state_of
-from dense.evidence.actions import EffectsOf
 from dense.text.clip import clip_end
 from dense.trajectory import Observation, Step, ToolCall
-from dense.transcript import transcript_actions
 from dense.tree import (
     NONE,
     Facets,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from dense.actions.blocks import Block
 from dense.deliver.page import CALL, KEY_LENGTH, byte_size, one_line
 from dense.text.clip import Gap, clip_end, clip_to_parts, line_worth
-from dense.transcript import Block
 
 type Quotes = list[tuple[str, str]]
 """Marker lines and the texts below them: the quotes of an `Item`."""

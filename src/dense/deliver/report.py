@@ -17,16 +17,16 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from dense.actions.blocks import TranscriptAction, transcript_actions
+from dense.actions.effects import EffectsOf
 from dense.deliver.key_actions import FROM_SYSTEM, KeyAction, quote_action, rank_key_actions
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened
 from dense.deliver.quotes import QuoteBlock, quote_block
 from dense.deliver.repetition import CODE_SPAN, MIN_CLAUSE_WORDS, SPAN, labelled_once, without_repetition
 from dense.deliver.requests import Request, session_requests
-from dense.evidence.actions import EffectsOf
 from dense.knowledge.words import pattern
 from dense.text.clip import clip_middle
 from dense.text.search import line_with_quote
-from dense.transcript import TranscriptAction, transcript_actions
 from dense.tree import (
     NONE,
     Issue,

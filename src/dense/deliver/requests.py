@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from dense.actions.blocks import TranscriptAction
 from dense.deliver.page import one_line
 from dense.text.clip import clip_end
 from dense.trajectory import Step, Task
-from dense.transcript import TranscriptAction
 
 FROM_USER = " from the user"
 MIN_ACTIONS = 5

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 
+from dense.actions.check_commands import is_test_file
+from dense.actions.step_effects import EffectsCache
 from dense.detectors.registry import Finding, detect
-from dense.evidence.actions import EffectsCache
-from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import found_nothing, program_output

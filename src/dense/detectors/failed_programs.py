@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dense.actions.observations.context import last_program
 from dense.detectors.registry import Detector, Finding, FindingCode, each_of
 from dense.evidence.facts.facts import ActionFacts, says_expected
 from dense.evidence.facts.paths import base_name, same_file
-from dense.evidence.observations.context import last_program
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.errors import BUILD, ErrorFamily
 from dense.knowledge.programs import LOOKERS

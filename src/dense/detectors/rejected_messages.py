@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from dense.actions.check_commands import is_test_file
+from dense.actions.effects import Effects
+from dense.actions.step_effects import effects
 from dense.detectors.registry import Detector, Finding, FindingCode
-from dense.evidence.actions import Effects, effects
-from dense.evidence.actions.check_commands import is_test_file
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import is_temporary, same_file
 from dense.evidence.trace import TraceEvidence

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
+from dense.actions.effects import EffectsOf
 from dense.analyst import Analysis
 from dense.analyst.assembly import Assembly, Retention, by_height, with_children
 from dense.analyst.fallback_text import fallback_summary, fallback_title, task_title
 from dense.analyst.validate import valid_groups, valid_verdict
 from dense.detectors.assessment import TraceAssessment
 from dense.draft import GroupDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
-from dense.evidence.actions import EffectsOf
 from dense.trajectory import Trajectory
 from dense.tree import (
     Leaf,

@@ -9,8 +9,12 @@ from functools import cached_property
 
 from msgspec import structs
 
-from dense.evidence.actions import Effects, EffectsOf, commands
-from dense.evidence.actions import effects as step_effects
+from dense.actions.effects import Effects, EffectsOf
+from dense.actions.observations.harness import awaited_commands, failed_calls, separated
+from dense.actions.observations.observe import observe
+from dense.actions.observations.result import ObservedFailure, ObservedResult
+from dense.actions.step_effects import commands
+from dense.actions.step_effects import effects as step_effects
 from dense.evidence.checks.checks import Check, could_not_run, find_checks
 from dense.evidence.checks.test_edits import TestEdit, find_reverted_checks, find_test_edits
 from dense.evidence.deliverables.products import SubmittedDiff, find_submitted_diff
@@ -23,8 +27,6 @@ from dense.evidence.facts.phases import with_subagents
 from dense.evidence.facts.traits import own_scripts
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
-from dense.evidence.observations import ObservedFailure, ObservedResult, observe
-from dense.evidence.observations.harness import awaited_commands, failed_calls, separated
 from dense.evidence.requirements import requirements
 from dense.knowledge.errors import NOT_ON_PATH
 from dense.knowledge.programs import LOOKERS, programs_that

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from dense.actions.blocks import TranscriptAction, transcript_actions
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
 from dense.deliver.quotes import Quotes, quote_block, quote_text, quote_whole, quotes_size
 from dense.methods.truncation import describe_gap, keep_ends
 from dense.trajectory import Trajectory
-from dense.transcript import TranscriptAction, transcript_actions
 from dense.tree import Leaf
 
 MAX_ROW_SHARE = 4

@@ -14,9 +14,11 @@ from functools import cached_property
 
 from msgspec import structs
 
-from dense.evidence.actions import commands
-from dense.evidence.actions.effects import UNNAMED
-from dense.evidence.actions.tool_calls import is_shell, parse_call, shell_text
+from dense.actions.calls import is_shell, parse_call, shell_text
+from dense.actions.effects import UNNAMED
+from dense.actions.observations.harness import failed_calls
+from dense.actions.observations.result import ObservedFailure
+from dense.actions.step_effects import commands
 from dense.evidence.checks.checks import could_not_run
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import (
@@ -30,8 +32,6 @@ from dense.evidence.facts.outputs import (
 from dense.evidence.facts.paths import base_name, is_temporary
 from dense.evidence.facts.phases import Phase
 from dense.evidence.facts.traits import command_family
-from dense.evidence.observations.harness import failed_calls
-from dense.evidence.observations.result import ObservedFailure
 from dense.knowledge.errors import EXIT, SYNTAX
 from dense.narrate.commands import describe_shell, short_command
 from dense.narrate.messages import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from dense.evidence.actions.tool_calls import ParsedCall, parse_call
+from dense.actions.calls import ParsedCall, parse_call
 from dense.evidence.facts.paths import base_name, same_file
 from dense.knowledge.tools import NEW_TEXT_KEYS, OLD_TEXT_KEYS, PATCH_KEYS
 from dense.narrate.actions import NarratedAction

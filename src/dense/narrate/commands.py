@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from dense.evidence.actions.shell.command import operands, option, strip_wrappers
-from dense.evidence.actions.shell.grammar import parse
-from dense.evidence.actions.shell.heredocs import HEREDOC_PLACE
-from dense.evidence.actions.shell.statements import program, statements, trimmed
+from dense.actions.shell.command import operands, option, strip_wrappers
+from dense.actions.shell.grammar import parse
+from dense.actions.shell.heredocs import HEREDOC_PLACE
+from dense.actions.shell.statements import program, statements, trimmed
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.phases import runs_nothing
 from dense.knowledge.errors import NO_SUCH_FILE, PERMISSION

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from dense.actions.observations.result import values
 from dense.evidence.facts.paths import base_name, is_temporary, same_file
 from dense.evidence.links.origins import has_word
-from dense.evidence.observations import values
 from dense.knowledge.errors import NO_SUCH_FILE
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import MAX_EDIT_TEXT_CHARS, remaining_changes, small_changes

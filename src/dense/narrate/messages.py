@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
-from dense.evidence.actions.tool_calls import is_shell, parse_call
+from dense.actions.calls import is_shell, parse_call
 from dense.evidence.facts.phases import subagent_steps
 from dense.knowledge.tools import ANSWER_KEYS, plain_name
 from dense.knowledge.words import pattern

@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.evidence.observations.result import ObservedFailure, TestRun
+from dense.actions.observations.result import ObservedFailure, TestRun
 from dense.knowledge.errors import NO_SUCH_COMMAND
 from dense.knowledge.programs import is_program
 from dense.knowledge.test_outputs import IDLE_LINE, PYTEST_ERROR, SKIPPED

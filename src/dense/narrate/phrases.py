@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from dense.evidence.actions.effects import UNNAMED
+from dense.actions.effects import UNNAMED
 from dense.text.quoting import path_span
 
 OPEN_FILE = "the open file"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Any
 
-from dense.evidence.actions.tool_calls import parse_call
+from dense.actions.calls import parse_call
 from dense.knowledge.test_outputs import COMPLAINT_LINE, HEADING_LINE
 from dense.narrate.actions import NarratedAction
 from dense.narrate.changes import describe_change, remaining_changes, small_changes

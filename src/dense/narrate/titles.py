@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from dense.evidence.actions.check_commands import is_test_file
+from dense.actions.check_commands import is_test_file
 from dense.evidence.checks.checks import is_stopped
 from dense.evidence.checks.scopes import scope
 from dense.evidence.checks.test_edits import is_test_setting

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from dense.evidence.actions.effects import UNNAMED
-from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call
+from dense.actions.calls import ParsedCall, is_shell, parse_call
+from dense.actions.effects import UNNAMED
 from dense.knowledge import tools as known
 from dense.knowledge.tools import SAID_KEYS
 from dense.narrate.commands import describe_program

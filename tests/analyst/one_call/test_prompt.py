@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from dense.actions.blocks import transcript_actions
 from dense.analyst.one_call import Whole, render_one_call
 from dense.analyst.one_call.schema import SCHEMAS
 from dense.analyst.one_call.stand_in import outlined_answer
@@ -21,7 +22,6 @@ from dense.analyst.questions import Correction
 from dense.model.chat import ChatRequest
 from dense.model.wires.schemas import is_strict
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
-from dense.transcript import transcript_actions
 
 QUESTIONS = one_call_questions()
 NAMES = sorted(QUESTIONS)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from dense.evidence.actions import commands
-from dense.evidence.actions.effects import Effects
+from dense.actions.effects import Effects
+from dense.actions.observations.result import ObservedResult
+from dense.actions.step_effects import commands
 from dense.evidence.facts.facts import ActionFacts, collect_facts
-from dense.evidence.observations.result import ObservedResult
 from dense.tree import Leaf
 
 

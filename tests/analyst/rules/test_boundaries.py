@@ -13,6 +13,10 @@ from hypothesis import strategies as st
 from made_facts import facts
 
 import dense
+from dense.actions.observations.observe import observe
+from dense.actions.observations.result import ObservedFailure, ObservedResult
+from dense.actions.observations.result import TestRun as Run
+from dense.actions.step_effects import effects
 from dense.analyst.rules.boundaries import (
     MAX_ACTIONS,
     MAX_TOP_NODES,
@@ -22,12 +26,8 @@ from dense.analyst.rules.boundaries import (
     is_top,
     stretch_traits,
 )
-from dense.evidence.actions import effects
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.links.action_links import ActionLinks
-from dense.evidence.observations import observe
-from dense.evidence.observations.result import ObservedFailure, ObservedResult
-from dense.evidence.observations.result import TestRun as Run
 from dense.knowledge.errors import EXCEPTION
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from made_facts import facts
 
+from dense.actions.observations.result import ObservedFailure, ObservedResult
+from dense.actions.observations.result import TestRun as Run
+from dense.actions.step_effects import effects
 from dense.analyst.rules.labels import label
-from dense.evidence.actions import effects
 from dense.evidence.links.action_links import ActionLinks
-from dense.evidence.observations.result import ObservedFailure, ObservedResult
-from dense.evidence.observations.result import TestRun as Run
 from dense.knowledge.errors import EXCEPTION, NO_SUCH_COMMAND, NO_SUCH_FILE
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Label, Leaf

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dense.actions.step_effects import EffectsCache
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.rules.boundaries import ends
-from dense.evidence.actions import EffectsCache
 from dense.evidence.trace import TraceEvidence
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory

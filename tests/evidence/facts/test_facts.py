@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from made_attempt import evidence_of
 from made_facts import facts
 
-from dense.evidence.actions import effects
+from dense.actions.observations.result import ObservedResult
+from dense.actions.step_effects import effects
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import same_file
 from dense.evidence.facts.phases import Phase, runs_nothing
 from dense.evidence.facts.traits import TopicChange
-from dense.evidence.observations.result import ObservedResult
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 

@@ -7,9 +7,9 @@ from cpu_time import assert_within
 from made_attempt import attempt
 from made_facts import facts
 
+from dense.actions.observations.observe import observe
+from dense.actions.step_effects import effects
 from dense.analyst.rules import RulesAnalyst
-from dense.evidence.actions import effects
-from dense.evidence.observations import observe
 from dense.narrate.actions import NarratedAction
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, ToolCall

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 from made_facts import facts
 
-from dense.evidence.actions import effects
+from dense.actions.observations.result import ObservedFailure, ObservedResult
+from dense.actions.observations.result import TestRun as Run
+from dense.actions.step_effects import effects
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.links.action_links import REACH, ActionLinks
-from dense.evidence.observations.result import ObservedFailure, ObservedResult
-from dense.evidence.observations.result import TestRun as Run
 from dense.knowledge.errors import EXCEPTION, NO_SUCH_COMMAND, NO_SUCH_FILE, NO_SUCH_MODULE, ErrorFamily
 from dense.trajectory import Observation, Origin, Source, Step, ToolCall
 from dense.tree import Leaf

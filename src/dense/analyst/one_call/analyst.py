@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from dense.actions.blocks import TranscriptAction, transcript_actions
 from dense.analyst import Analysis
 from dense.analyst.asker import Asker, together
 from dense.analyst.one_call.answer import AnswerReader, IssuePiece, NodePiece, Pieces, as_list, as_object, as_text
@@ -23,7 +24,6 @@ from dense.analyst.questions import Correction
 from dense.draft import Asked
 from dense.errors import AnalystFailed, CallFailed
 from dense.trajectory import Task, Trajectory
-from dense.transcript import TranscriptAction, transcript_actions
 
 DEFAULT_LOOK_TOKENS = 24_000
 """How many tokens one call sees."""

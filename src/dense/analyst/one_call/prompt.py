@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import count
 
+from dense.actions.blocks import TranscriptAction
+from dense.actions.show import escape_headers, show
+from dense.actions.wrappers import visible
 from dense.analyst.one_call.answer import IssuePiece, NodePiece
 from dense.analyst.one_call.questions import Closing, OneCallQuestion, Whole, Window, WindowDigest
 from dense.analyst.one_call.schema import SCHEMAS
@@ -15,7 +18,6 @@ from dense.analyst.questions import Correction
 from dense.model.chat import ChatRequest, Message
 from dense.text.clip import clip_lines, clip_middle
 from dense.trajectory import Task
-from dense.transcript import TranscriptAction, escape_headers, show, visible
 
 BYTES_PER_TOKEN = 4
 """How tokens are counted where nobody can be asked."""

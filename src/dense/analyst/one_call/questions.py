@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from dense.actions.blocks import TranscriptAction
 from dense.analyst.one_call.answer import Pieces
 from dense.analyst.questions import Question
-from dense.transcript import TranscriptAction
 
 
 class Look(Question, frozen=True, kw_only=True):

@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
-from dense.evidence.actions import Effects, effects
-from dense.evidence.actions import commands as shell_texts
+from dense.actions.effects import Effects
+from dense.actions.observations.observe import observe
+from dense.actions.observations.result import ObservedFailure, ObservedResult, TestRun
+from dense.actions.step_effects import commands as shell_texts
+from dense.actions.step_effects import effects
 from dense.evidence.checks.scopes import Scope, joined, program_of, runs_alike, scope
 from dense.evidence.facts.facts import ActionFacts, is_outcome_hidden
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.facts.traits import command_family
-from dense.evidence.observations import observe
-from dense.evidence.observations.result import ObservedFailure, ObservedResult, TestRun
 from dense.knowledge.error_words import SHELL_PREFIXES, STOPPED, UNSTARTED
 from dense.knowledge.errors import EXIT, HTTP, NO_SUCH_FILE, NO_SUCH_MODULE, OTHER
 from dense.knowledge.program import words

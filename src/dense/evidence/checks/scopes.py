@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from dense.evidence.actions.shell.command import strip_wrappers
-from dense.evidence.actions.shell.statements import blocks
+from dense.actions.shell.command import strip_wrappers
+from dense.actions.shell.statements import blocks
 from dense.evidence.facts.paths import base_name
 from dense.knowledge.check_words import GENERAL_NAMES, LABEL_RUNNERS, VALUE_OPTIONS
 from dense.knowledge.programs import has_subcommands, is_interpreter, is_python, program_name

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from dense.evidence.actions.check_commands import is_test_file
+from dense.actions.check_commands import is_test_file
 from dense.evidence.checks.checks import Check
 from dense.evidence.deliverables.tracking import edits_in_place
 from dense.evidence.facts.facts import ActionFacts

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from dense.evidence.actions.check_commands import is_test_file
-from dense.evidence.actions.effects import UNNAMED
-from dense.evidence.actions.shell.statements import statements
+from dense.actions.check_commands import is_test_file
+from dense.actions.effects import UNNAMED
+from dense.actions.shell.statements import statements
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, is_among, is_temporary, same_file

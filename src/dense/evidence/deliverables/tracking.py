@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from dense.evidence.actions import Effects, effects
-from dense.evidence.actions.shell.heredocs import take_heredocs
-from dense.evidence.actions.shell.statements import blocks, program, statements
-from dense.evidence.actions.tool_calls import ParsedCall, is_shell, parse_call, shell_text
+from dense.actions.calls import ParsedCall, is_shell, parse_call, shell_text
+from dense.actions.effects import Effects
+from dense.actions.shell.heredocs import take_heredocs
+from dense.actions.shell.statements import blocks, program, statements
+from dense.actions.step_effects import effects
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.facts.paths import base_name, count_sightings, is_among, is_named, same_file
 from dense.evidence.requirements.requirement import Requirement

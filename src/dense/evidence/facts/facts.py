@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from dense.evidence.actions.effects import Effects
+from dense.actions.effects import Effects
+from dense.actions.observations.result import ObservedResult
 from dense.evidence.facts.phases import Phase, acts_without_call, address_of, delegated_to, has_code, phase_of, team_of
 from dense.evidence.facts.traits import TopicChange, family_of, signature_of, targets_of, topic_change_of
-from dense.evidence.observations.result import ObservedResult
 from dense.knowledge.programs import LASTING_COMMANDS
 from dense.knowledge.test_runners import RUNNERS
 from dense.knowledge.tools import plain_name

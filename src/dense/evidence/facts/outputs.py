@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.evidence.actions.effects import UNNAMED
-from dense.evidence.actions.tool_calls import parse_call
+from dense.actions.calls import parse_call
+from dense.actions.effects import UNNAMED
 from dense.evidence.facts.facts import ActionFacts
 from dense.knowledge.harnesses import FRAME_HEAD, FRAME_TAIL, NO_OUTPUT
 from dense.knowledge.programs import programs_that

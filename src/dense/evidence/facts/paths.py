@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from string import ascii_letters, digits
 
-from dense.evidence.actions.check_commands import is_test_file
+from dense.actions.check_commands import is_test_file
 from dense.knowledge.file_names import TEMPORARY_ENDINGS, TEMPORARY_FOLDERS, TRIAL_PREFIXES
 
 NO_TARGETS = frozenset(["", ".", "..", "/", "~", "*", ".git", "{}", "?"])

@@ -9,8 +9,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from dense.evidence.actions import effects
-from dense.evidence.actions.effects import Effects
+from dense.actions.effects import Effects
+from dense.actions.step_effects import effects
 from dense.evidence.facts.paths import base_name, is_temporary
 from dense.evidence.facts.traits import own_scripts
 from dense.knowledge.file_names import LOG_ENDINGS

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal
 
-from dense.evidence.actions.effects import Effects
-from dense.evidence.actions.shell.command import operands, strip_wrappers
+from dense.actions.effects import Effects
+from dense.actions.shell.command import operands, strip_wrappers
 from dense.evidence.facts.paths import NO_TARGETS, base_name, normalise_path
 from dense.knowledge.file_names import SHELL_STARTUP_FILES
 from dense.knowledge.programs import (

@@ -5,10 +5,10 @@ that came later, changes nothing here (`tests/methods/asking/test_decisions.py` 
 
 from __future__ import annotations
 
-from dense.evidence.actions import EffectsCache, commands
+from dense.actions.observations.observe import observe
+from dense.actions.step_effects import EffectsCache, commands
 from dense.evidence.facts.facts import ActionFacts, collect_facts
 from dense.evidence.links.action_links import ActionLinks
-from dense.evidence.observations import observe
 from dense.methods.asking.answers import DecisionAnswer
 from dense.narrate.actions import describe_action, describe_output
 from dense.trajectory import Trajectory

@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from dense.actions.step_effects import EffectsCache
 from dense.errors import DenseError
-from dense.evidence.actions import EffectsCache
 from dense.readers import read
 from dense.service.files import RECONCILED, TREE, read_reconciled, read_tree
 from dense.text.clip import clip_end, clip_middle

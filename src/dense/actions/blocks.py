@@ -1,0 +1,228 @@
+"""The actions of a trajectory as blocks of text: what the agent said, what it called, what came back.
+
+A step that only says something is joined with the call that it announces, so that nobody cuts between the two; the
+numbers stay those of the steps. A command that ran in the background names the action that shows its result."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import Literal, cast
+
+from msgspec import Struct
+
+from dense.actions.wrappers import clean, unwrap
+from dense.knowledge.programs import known_program
+from dense.knowledge.tools import COMMAND_KEYS, known_tool, plain_name
+from dense.trajectory import Observation, Step, ToolCall
+
+SILENT_KEYS = frozenset(
+    "timeout timeout_ms timeout_sec yield_time_ms max_output_tokens description justification is_blocking id"
+    " duration append_enter sandbox_permissions security_risk is_input".split()
+)
+"""Arguments that say nothing about what was done."""
+FLAGS = frozenset({"replace_all", "run_in_background"})
+"""Arguments that say something only if they are set."""
+MIN_BODY_CHARS = 60
+"""A text argument of more characters, or of several lines, is a body of its own."""
+ANNOUNCEMENT = re.compile(r"Using tool: \S+")
+COMMAND_BREAK = re.compile(r"\|\||&&|[|;&\n]")
+LOOKING_GIT = frozenset("log show diff status blame ls-files grep branch".split())
+STARTED = re.compile(
+    r"(?:running|started|process|session|shell|background|task)\D{0,40}?\bID:?\s+[\"'`]?([\w-]{2,40})", re.IGNORECASE
+)
+FAILED_HEADS = ("> exit", "> error")
+"""How the head of an output begins that an exit code or the harness marks as a failure."""
+POLL_KEYS = frozenset("bash_id session_id shell_id task_id process_id pid".split())
+
+type BlockKind = Literal["call", "body", "output"]
+
+
+class Block(Struct, frozen=True):
+    """One text of an action."""
+
+    kind: BlockKind
+    """A call with its short arguments, the long text that a call carried, or an output."""
+    head: str
+    """What introduces it: `$` before a command, `>` before an output, the name of an argument before a body."""
+    text: str
+    """Cleaned and complete; may be empty for an output that is nothing but its exit code."""
+    is_listing: bool = False
+    """Whether it shows contents (a file, a diff, search results): words such as `error` in it report nothing."""
+    step: int = 0
+    """The number of the action, from 1, to which it belongs."""
+
+
+class TranscriptAction(Struct, frozen=True, dict=True):
+    """One action, with the message-only actions before it that announce it."""
+
+    first: int
+    """The number of the first action that it holds, from 1."""
+    last: int
+    """The number of its last action, by which it is known: all but the last only say something."""
+    says: str
+    """What the agent said, or thought where it said nothing."""
+    read_blocks: Callable[[], Iterable[Block]]
+    """Makes the blocks. A report quotes few actions, so an output is cleaned only when somebody asks for it."""
+    agent: str = ""
+    """Who acted, where several agents share a trace."""
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Calls, bodies and outputs in order; empty for an action that only says something."""
+        return tuple(self.read_blocks())
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether an exit code or the harness marks a failure."""
+        return any(block.kind == "output" and block.head.startswith(FAILED_HEADS) for block in self.blocks)
+
+    @cached_property
+    def is_message(self) -> bool:
+        """Whether it only says something."""
+        return next(iter(self.read_blocks()), None) is None
+
+
+def transcript_actions(steps: Sequence[Step]) -> list[TranscriptAction]:
+    """All actions in order; together they hold every step exactly once."""
+    actions: list[TranscriptAction] = []
+    waiting: list[str] = []
+    first = 1
+    polls = _background_results(steps)
+    for number, step in enumerate(steps, 1):
+        if (says := _says(step)) and says not in waiting:
+            waiting.append(says)
+        is_announcement = not step.calls and not step.observations and not step.subagents
+        following = steps[number] if number < len(steps) else None
+        if is_announcement and following is not None and following.agent == step.agent and following.calls:
+            continue
+        blocks = partial(_blocks, step, number, polls)
+        actions.append(TranscriptAction(first, number, "\n".join(waiting), blocks, step.agent or ""))
+        waiting, first = [], number + 1
+    return actions
+
+
+def _says(step: Step) -> str:
+    message = step.message.strip() or step.reasoning.strip()
+    return "" if ANNOUNCEMENT.fullmatch(message) else message
+
+
+def _blocks(step: Step, number: int, polls: dict[tuple[int, str], str]) -> Iterator[Block]:
+    answers = {seen.call_id: seen for seen in step.observations if seen.call_id}
+    in_order = len(step.observations) == len(step.calls)
+    answered: set[int] = set()
+    for place, call in enumerate(step.calls):
+        command = command_of(call)
+        yield from _call_blocks(call, command, number, polls.get((number, call.id or ""), ""))
+        seen = answers.get(call.id) if call.id else None
+        seen = seen or (step.observations[place] if in_order else None)
+        if seen is not None and id(seen) not in answered:
+            answered.add(id(seen))
+            yield from _output_blocks(seen, [command] if command else [], _is_listing(call, command), number)
+    typed = [command for call in step.calls if (command := command_of(call))]
+    for seen in step.observations:
+        if id(seen) not in answered:
+            is_listing = len(step.calls) == 1 and _is_listing(step.calls[0], "".join(typed))
+            yield from _output_blocks(seen, typed, is_listing, number)
+    for agent in step.subagents:
+        closing = agent.steps[-1].message.strip() if agent.steps else ""
+        if any(closing and closing in seen.text for seen in step.observations):
+            continue  # the call that started it returned it
+        yield Block("output", f"[sub-agent, {len(agent.steps)} actions] last said:", clean(closing), step=number)
+
+
+def command_of(call: ToolCall) -> str:
+    """The shell text or code that a call runs; empty for a call of another kind."""
+    kind = known_tool(plain_name(call.name)).kind
+    if kind not in {"shell", "python", ""}:
+        return ""
+    keys = COMMAND_KEYS if kind else ("command", "cmd", "keystrokes", "script")
+    for key in keys:
+        value: object = call.arguments.get(key)
+        if isinstance(value, list):  # Codex: ["bash", "-lc", text]
+            words = [str(word) for word in cast("list[object]", value)]
+            return words[-1] if len(words) == 3 and words[1].startswith("-") else " ".join(words)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""
+
+
+def _call_blocks(call: ToolCall, command: str, number: int, background: str) -> Iterator[Block]:
+    given = {
+        key: value
+        for key, value in call.arguments.items()
+        if key not in SILENT_KEYS and (key not in FLAGS or value is not False)
+    }
+    if command:
+        folder = next((given[key] for key in ("cwd", "workdir", "working_dir") if isinstance(given.get(key), str)), "")
+        yield Block("call", f"[in {folder}] $" if folder else "$", command.strip("\n"), step=number)
+        return
+    bodies = {key: value for key, value in given.items() if isinstance(value, str) and _is_body(value)}
+    short = ", ".join(f"{key}={_json(value)}" for key, value in given.items() if key not in bodies)
+    yield Block("call", "", f"{call.name}({short}){background}", step=number)
+    for key, value in bodies.items():
+        yield Block("body", f"{key}:", value.strip("\n"), step=number)
+
+
+def _is_body(value: str) -> bool:
+    return len(value) > MIN_BODY_CHARS or "\n" in value
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _output_blocks(seen: Observation, commands: Sequence[str], is_listing: bool, number: int) -> Iterator[Block]:
+    found = unwrap(seen.text)
+    code = seen.exit_code if seen.exit_code is not None else found.exit_code
+    text = clean(found.text, commands)
+    mark = f" exit {code}" if code else " error" if seen.is_error else ""
+    speaker = "" if seen.origin == "tool" else f" from the {seen.origin}"
+    if not text and not mark:
+        return
+    shows_contents = not mark and (is_listing or text.startswith("diff --git") or "\ndiff --git " in text)
+    yield Block(
+        "output", f">{mark}{speaker}" if text else f">{mark}{speaker} (no output)", text, shows_contents, number
+    )
+
+
+def _is_listing(call: ToolCall, command: str) -> bool:
+    """Whether a call only shows what is there."""
+    if not command:
+        return known_tool(plain_name(call.name)).kind == "look"
+    if ">" in command.replace("2>", "").replace(">&", "") or "<<" in command:
+        return False
+    pieces = [words for piece in COMMAND_BREAK.split(command) if (words := piece.split())]
+    return bool(pieces) and all(map(_only_looks, pieces))
+
+
+def _only_looks(words: Sequence[str]) -> bool:
+    name = words[0].rpartition("/")[2]
+    if name == "git":
+        return any(word in LOOKING_GIT for word in words[1:4])
+    if name == "sed":
+        return "-i" not in words
+    return not known_program(name).traits.isdisjoint({"looks", "filters", "builtin", "decorates"})
+
+
+def _background_results(steps: Sequence[Step]) -> dict[tuple[int, str], str]:
+    """What to write behind a call that asks for the result of an earlier command: which command that was."""
+    if not any(POLL_KEYS & call.arguments.keys() for step in steps for call in step.calls):
+        return {}
+    started: dict[str, tuple[int, str]] = {}
+    notes: dict[tuple[int, str], str] = {}
+    for number, step in enumerate(steps, 1):
+        for call in step.calls:
+            asked = next((str(call.arguments[key]) for key in POLL_KEYS if key in call.arguments), "")
+            if asked in started:
+                action, command = started[asked]
+                notes[number, call.id or ""] = f" (result of a{action}: {command})"
+        command = next((text for call in step.calls if (text := command_of(call))), "")
+        if not command:
+            continue
+        for seen in step.observations:
+            for found in STARTED.finditer(seen.text[:2_000]):
+                started.setdefault(found[1], (number, command.strip().split("\n", 1)[0][:120]))
+    return notes

@@ -1,0 +1,162 @@
+"""What came back from a shell, an interpreter or a tool: exit code, error lines and test summaries together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from dense.actions.observations.context import OutputContext
+from dense.actions.observations.error_lines import MAX_FAILURES, TRACEBACK_START, error_lines, own_errors, tracebacks
+from dense.actions.observations.error_sources import (
+    MAX_LINE_CHARS,
+    NO_FAILURE,
+    ErrorLine,
+    classify,
+    failure_of_code,
+    failure_of_line,
+    is_benign,
+)
+from dense.actions.observations.harness import HarnessNotice, clean_output, first_line, new_part
+from dense.actions.observations.result import ObservedFailure, TestRun
+from dense.actions.observations.test_runs import find_test_runs
+from dense.knowledge.error_words import NO_PROBLEM_LINE, PROBLEM_LINE
+from dense.knowledge.errors import CONNECTION, EXCEPTION, HTTP, NO_SUCH_FILE, OTHER, TIME_OUT, TOOL, ErrorTable
+from dense.knowledge.harnesses import FAILURE_MARK
+from dense.text.guarded import GuardedPattern
+from dense.trajectory import Observation
+
+ANSWERED = re.compile(r"^(?:< )?HTTP/[\d.]{1,4} 2\d\d\b", re.MULTILINE)
+"""A server that also answers as it should: what it refuses, it was asked on purpose."""
+PROVOKED = (OTHER, NO_SUCH_FILE)
+"""What a program says of bad input, which an agent that prints its exit code gives to it on purpose."""
+
+
+def read_program_output(
+    observation: Observation, notice: HarnessNotice, context: OutputContext
+) -> tuple[tuple[ObservedFailure, ...], tuple[TestRun, ...]]:
+    """The failures and the test runs in an output."""
+    text = clean_output(observation.text.removesuffix(FAILURE_MARK))
+    if "@" in text and ("# " in text or "$ " in text):
+        text = new_part(text, context.commands)
+    tests = find_test_runs(text, context.runners) if context.shows_logs or context.kind == "program_output" else ()
+    found: list[ErrorLine] = []
+    if context.kind == "program_output":
+        found = error_lines(text, context)
+    elif not any("||" in text for text in context.commands):  # a text with `||` gets its answer by the failure
+        found = own_errors(text, context)
+    went_well = notice.code == 0 or (notice.code is None and observation.is_error is False)
+    if found and went_well and context.code_covers_all:
+        found = [item for item in found if not item.is_weak]
+    if found and not notice.code and any("$?" in command for command in context.commands):
+        found = [item for item in found if item.failure.family not in PROVOKED]
+    if found and ANSWERED.search(text):
+        found = [item for item in found if item.failure.family is not HTTP or item.failure.subject[:1] != "4"]
+    failures = [item.failure for item in (_besides_tests(found, tests) if tests else found)]
+    if notice.time_out and (context.kind == "program_output" or observation.text.lstrip().startswith(notice.time_out)):
+        failures.insert(0, failure_of_line(notice.time_out, TIME_OUT))
+    if not failures and not any(run.failed for run in tests):
+        failures = _unexplained(observation, notice, context)
+    return distinct(failures), tests
+
+
+def _besides_tests(found: list[ErrorLine], tests: Sequence[TestRun]) -> list[ErrorLine]:
+    """Without errors that are a test run's own."""
+    if not tests:
+        return found
+    flag = "is_counted_by_tests" if any(run.failed for run in tests) else "is_provoked_by_tests"
+    return [item for item in found if not getattr(item.failure.family, flag)]
+
+
+def _unexplained(observation: Observation, notice: HarnessNotice, context: OutputContext) -> list[ObservedFailure]:
+    """A failure that only the exit code or the harness shows."""
+    if notice.refusal:
+        return [failure_of_line(notice.refusal, TOOL)]
+    if notice.code is not None:
+        is_fine = notice.code in NO_FAILURE or (notice.code == 1 and context.is_answer)
+        return [] if is_fine else [failure_of_code(notice.code, context.errors)]
+    if not (observation.is_error or notice.is_error) or context.is_answer:
+        return []
+    return [classify(first_line(observation.text[: 2 * MAX_LINE_CHARS]) or "error", context.errors)]
+
+
+def distinct(found: list[ObservedFailure]) -> tuple[ObservedFailure, ...]:
+    """A few, in order, each once: the first ones, and the last one, which often is what it comes down to."""
+    if len(found) < 2:
+        return tuple(found)
+    unique = list(dict.fromkeys(found))
+    return tuple(unique[: MAX_FAILURES - 1] + unique[MAX_FAILURES - 1 :][-1:])
+
+
+# Checks that print that something is wrong although they end with success
+
+
+MAX_CHARS = 20_000
+"""Characters of an output that are looked at, the last ones."""
+MAX_CANDIDATES = 40
+PROBLEM = GuardedPattern(PROBLEM_LINE)
+NO_PROBLEM = GuardedPattern(NO_PROBLEM_LINE)
+"""Lines that say the opposite, or both."""
+
+
+def reported_problem(text: str) -> str:
+    """The first line in which a check prints that something is wrong; empty if there is none."""
+    text = text[-MAX_CHARS:]
+    for found in islice(PROBLEM.finditer(text), MAX_CANDIDATES):
+        line = found[0].strip()
+        if not NO_PROBLEM.search(line) and not is_benign(line):
+            return line[:300]
+    return ""
+
+
+# Answers of tools
+
+MAX_ERROR_CHARS = 1_000
+"""An answer that is an error as a whole is no longer than this."""
+ENDING_CHARS = 2_000
+"""A traceback at the end of a text begins its last line at most this far from the end."""
+ERROR_OPENINGS = ("Error", "error", "ERROR", "Exception", "MCP error", "❌", "Traceback (most")
+"""How an answer begins that is an error."""
+POSSIBLE_OPENINGS = ("Failed", "Invalid", "Cannot ", "Unable to ", "Could not ")
+"""How an answer begins that is an error if the rest of its line shows a family."""
+NO_PAGE = "chrome-error://"
+"""The address that a browser shows if it could not reach the one that it was given."""
+
+
+def tool_failures(observation: Observation, notice: HarnessNotice, context: OutputContext) -> Iterator[ObservedFailure]:
+    """What went wrong according to a tool, or to the harness."""
+    text = observation.text.strip()
+    errors = context.errors
+    if notice.refusal:
+        yield failure_of_line(notice.refusal.replace("<tool_use_error>", "").replace("</tool_use_error>", ""), TOOL)
+    elif observation.is_error or notice.is_error:
+        yield classify(first_line(text[: 2 * MAX_LINE_CHARS]) or "error", errors, TOOL)
+    elif notice.code is not None and notice.code not in NO_FAILURE:
+        yield _last_traceback(text, errors) or failure_of_code(notice.code, errors)
+    elif NO_PAGE in text[:400]:
+        yield failure_of_line(first_line(text[: 2 * MAX_LINE_CHARS]), CONNECTION)
+    elif observation.origin == "tool" and (line := _error_line(text, errors)):
+        yield classify(line, errors, TOOL)
+    elif not context.is_called and (failure := _last_traceback(text, errors)):
+        yield failure
+
+
+def _last_traceback(text: str, errors: ErrorTable) -> ObservedFailure | None:
+    """The traceback that a text ends with."""
+    if TRACEBACK_START not in text:
+        return None
+    text = clean_output(text)
+    found = list(tracebacks(text).items())
+    if not found or len(text) - found[-1][0] > ENDING_CHARS:
+        return None
+    return classify(found[-1][1], errors, EXCEPTION)
+
+
+def _error_line(text: str, errors: ErrorTable) -> str:
+    """The line that makes an answer an error; empty if it is none."""
+    if len(text) > MAX_ERROR_CHARS:
+        return ""
+    line = first_line(text)
+    if text.startswith(ERROR_OPENINGS):
+        return line if len(line) > 8 else " ".join(text.split())
+    return line if text.startswith(POSSIBLE_OPENINGS) and errors.by_words(line) else ""
