@@ -202,8 +202,8 @@ def usage_of(value: Any) -> Usage | None:
     read = _count(value, "cache_read_input_tokens", "input_tokens_cache_read", "cacheRead")
     write = _count(value, "cache_creation_input_tokens", "input_tokens_cache_write", "cacheWrite")
     if not details and "prompt_tokens" not in value:
-        found = Usage(_count(value, "input_tokens", "input"), read, write, output)
-        return found if found != Usage() else None
+        usage = Usage(_count(value, "input_tokens", "input"), read, write, output)
+        return usage if usage != Usage() else None
     # Proxies that speak OpenAI's dialect for other providers name the cache in either place, always inside the prompt.
     prompt = _count(value, "prompt_tokens", "input_tokens")
     read = _count(details, "cached_tokens") if read is None else read

@@ -169,12 +169,12 @@ def held_back(streams: Iterator[Stream], notices: Notices) -> Iterator[Stream]:
 
     For streams that do not share an iterator, and that have notices of their own; `notices` are those of the file.
     """
-    held: Stream | None = None
+    waiting: Stream | None = None
     for stream in streams:
-        if held is not None:
-            held.notices.items += notices.take()
-            yield held
-        held = stream
-    if held is not None:
-        held.notices.items += notices.take()
-        yield held
+        if waiting is not None:
+            waiting.notices.items += notices.take()
+            yield waiting
+        waiting = stream
+    if waiting is not None:
+        waiting.notices.items += notices.take()
+        yield waiting

@@ -158,6 +158,9 @@ def record_gzip(words: Sequence[str], command: Command, builder: EffectsBuilder)
 
 def record_patching(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
     """`patch` and `apply_patch`: the patch itself names its files, else the operand or the folder is changed."""
-    rest = operands(words, known_program("patch").valued)
+    row = known_program("patch")
+    if not row.dry_options.isdisjoint(words):
+        return
+    rest = operands(words, row.valued)
     if not record_patch(command.stdin or "\n".join(words[1:]), builder, command.cwd):
         builder.write(*(rest[:1] or ["."]), cwd=command.cwd)

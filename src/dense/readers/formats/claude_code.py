@@ -68,8 +68,8 @@ class ClaudeCode:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_line(obj(record)) for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        session = _Session(place, _Agents(place.path))
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        session = _Session(location, _Agents(location.path))
         if stream := session.stream(records):
             yield stream
         else:  # a main agent that did nothing must not hide the others
@@ -134,9 +134,9 @@ def _started_by(path: Path) -> str | None:
 class _Session:
     """Goes through the lines of one agent and builds its steps."""
 
-    def __init__(self, place: TraceLocation, agents: _Agents, side: bool = False) -> None:
-        self.place, self.agents = place, agents
-        self.notices = place.notices
+    def __init__(self, location: TraceLocation, agents: _Agents, side: bool = False) -> None:
+        self.location, self.agents = location, agents
+        self.notices = location.notices
         self.is_side = side
         self.id = self.version = self.model = None
         self.prompts: list[str] = []
@@ -159,15 +159,15 @@ class _Session:
         before: Iterator[TraceRecord] = iter(())
         if not self.is_side and parent_of_session(first_line):
             self.learn(first_line)  # the session is the one that goes on
-            before = earlier_lines(self.place.path, first_line, self.notices)
+            before = earlier_lines(self.location.path, first_line, self.notices)
         steps = self.steps(chain(before, head, records))
         first = next(steps, None)
         if first is None:
             return None
         stream = Stream(
             format=ClaudeCode.name,
-            id=self.id or self.place.path.stem,
-            source=Source(self.place.name),
+            id=self.id or self.location.path.stem,
+            source=Source(self.location.name),
             notices=self.notices,
         )
         stream.agent, stream.agent_version, stream.model = ClaudeCode.name, self.version, self.model
@@ -303,7 +303,7 @@ class _Session:
         """The output that was too long for the line. Only the file's name is trusted, and only in the session's own
         folder."""
         *_, owner, _, name = ["", "", *re.split(r"[/\\]", kept)]
-        own = self.place.path
+        own = self.location.path
         session = own.parent.parent if own.parent.name == "subagents" else own.with_suffix("")
         if SESSION.fullmatch(f"{owner}.jsonl") and not (session / "tool-results" / name).exists():
             session = session.with_name(owner)  # a copied line of the session that this one goes on from
@@ -329,7 +329,7 @@ class _Session:
                 draft.subagents += self.subagent(name)
         draft.subagents += self.close_sides()
         for name in self.agents.left() if is_last and not self.is_side else []:
-            self.notices.note(f"sub-agent {name} is linked to no call", Source(self.place.name))
+            self.notices.note(f"sub-agent {name} is linked to no call", Source(self.location.name))
             draft.subagents += self.subagent(name)
         return draft.build()
 
@@ -338,14 +338,14 @@ class _Session:
         path = self.agents.take(name)
         if path is None:
             return
-        file = self.place.beside(path)
-        place = TraceLocation(path, file.name, Notices(self.notices.strict))
-        file.notices = place.notices
+        file = self.location.beside(path)
+        location = TraceLocation(path, file.name, Notices(self.notices.strict))
+        file.notices = location.notices
         try:
-            if stream := _Session(place, self.agents, side=True).stream(file.records()):
+            if stream := _Session(location, self.agents, side=True).stream(file.records()):
                 yield stream.collect()
             else:
-                self.notices.items += place.notices.take()
+                self.notices.items += location.notices.take()
                 self.notices.skip("no step in the sub-agent's file", Source(file.name))
         except (NoTrajectory, OSError) as error:
             self.notices.skip(f"the sub-agent's file cannot be read ({error})", Source(file.name))
@@ -356,7 +356,7 @@ class _Session:
         root = string(line.get("parent_tool_use_id")) or (self.roots.get(parent, parent) if parent else uuid)
         self.roots[uuid] = root
         if root not in self.sides:
-            self.sides[root] = (_Session(self.place, self.agents, side=True), [], source)
+            self.sides[root] = (_Session(self.location, self.agents, side=True), [], source)
         session, steps, _ = self.sides[root]
         if done := session.feed(line, source):
             steps.append(done)
@@ -365,9 +365,9 @@ class _Session:
         """The sub-agents of a session without a step of its own."""
         for name in [*self.agents.files]:
             if (path := self.agents.take(name)) is not None:
-                file = self.place.beside(path)
-                place = TraceLocation(path, file.name, self.notices)
-                if stream := _Session(place, self.agents, side=True).stream(file.records()):
+                file = self.location.beside(path)
+                location = TraceLocation(path, file.name, self.notices)
+                if stream := _Session(location, self.agents, side=True).stream(file.records()):
                     yield stream
 
     def close_sides(self) -> Iterator[Trajectory]:
@@ -376,7 +376,7 @@ class _Session:
             if done := session.close():
                 steps.append(done)
             if steps:
-                identity = f"{self.id or self.place.path.stem}/side-{source.line or number_}"
+                identity = f"{self.id or self.location.path.stem}/side-{source.line or number_}"
                 stream = Stream(
                     format=ClaudeCode.name, id=identity, source=source, notices=Notices(), steps=iter(steps)
                 )

@@ -55,21 +55,21 @@ class GeminiCli:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_header, head[:5])) or any(map(_is_init, head[:5]))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         first = next(records, None)
         if first is None:
             return
         records = chain([first], records)
         if string(obj(first.value).get("type")) in STREAM_TYPES and "id" not in obj(first.value):
-            yield from _read_stream_json(records, place, self.name)
+            yield from _read_stream_json(records, location, self.name)
             return
         if is_seq(obj(first.value).get("messages")):
             for record in records:
-                session = _Session(place=place, format=self.name)
+                session = _Session(location=location, format=self.name)
                 session.take_document(record)
                 yield from session.streams()
             return
-        session = _Session(place=place, format=self.name)
+        session = _Session(location=location, format=self.name)
         for record in records:
             session.take(record)
         yield from session.streams()
@@ -89,7 +89,7 @@ def _is_init(value: Any) -> bool:
 class _Session:
     """The messages of a session after all control records so far."""
 
-    place: TraceLocation
+    location: TraceLocation
     format: str
     depth: int = 0
     id: str | None = None
@@ -104,7 +104,7 @@ class _Session:
     def take(self, record: TraceRecord) -> None:
         value = record.value
         if not is_obj(value):
-            self.place.notices.skip(f"not a record: {describe(value)}", record.source)
+            self.location.notices.skip(f"not a record: {describe(value)}", record.source)
         elif isinstance(value.get("$rewindTo"), str):
             self._rewind(value["$rewindTo"], record.source)
         elif "$set" in value:
@@ -115,7 +115,7 @@ class _Session:
         elif isinstance(value.get("sessionId"), str):
             self.id = self.id or value["sessionId"]
         else:
-            self.place.notices.skip(f"unknown record: {describe(value)}", record.source)
+            self.location.notices.skip(f"unknown record: {describe(value)}", record.source)
 
     def take_document(self, record: TraceRecord) -> None:
         """The whole session as one value, as older versions wrote it."""
@@ -126,7 +126,7 @@ class _Session:
             if is_obj(message):
                 self.messages[f"{index}"] = TraceRecord(message, source)
             else:
-                self.place.notices.skip(f"not a message: {describe(message)}", source)
+                self.location.notices.skip(f"not a message: {describe(message)}", source)
 
     def streams(self) -> Iterator[Stream]:
         model, steps, prompts = self._steps()
@@ -134,9 +134,9 @@ class _Session:
             return
         stream = Stream(
             format=self.format,
-            id=self.id or self.place.path.stem,
-            source=self.place.source(),
-            notices=self.place.notices,
+            id=self.id or self.location.path.stem,
+            source=self.location.source(),
+            notices=self.location.notices,
         )
         stream.agent, stream.model, stream.task = AGENT, model, task_of(prompts)
         stream.steps = iter(steps)
@@ -148,7 +148,7 @@ class _Session:
         ids = list(self.messages)
         to = self.copies.get(to, to)
         if to not in self.messages:
-            self.place.notices.skip(f"rewind to a message that is not there: {to}", source)
+            self.location.notices.skip(f"rewind to a message that is not there: {to}", source)
             return
         for gone in ids[ids.index(to) :]:
             del self.messages[gone]
@@ -184,7 +184,7 @@ class _Session:
                 if drafts and (text := _text(message.get("content"))):
                     drafts[-1].observe(text, origin="system", is_error=True)
             elif kind not in SILENT:
-                self.place.notices.skip(f"message of unknown type {describe(message.get('type'))}", source)
+                self.location.notices.skip(f"message of unknown type {describe(message.get('type'))}", source)
         return model, [draft.build() for draft in drafts], prompts
 
     def _user(self, message: dict[str, Any], restated: bool, drafts: list[StepDraft], prompts: list[str]) -> None:
@@ -228,36 +228,36 @@ class _Session:
     def _subagent(self, name: str) -> list[Trajectory]:
         if name in self.subagents or not self.id or not FILE_NAME.fullmatch(self.id):
             return []
-        chats = self.place.path.parent if self.depth == 0 else self.place.path.parent.parent
+        chats = self.location.path.parent if self.depth == 0 else self.location.path.parent.parent
         path = chats / self.id / name
         if not path.is_file():
             return []
         self.subagents.add(name)
-        place = TraceLocation(path, self.place.beside(path).name, Notices(self.place.notices.strict))
-        session = _Session(place=place, format=self.format, depth=self.depth + 1)
+        location = TraceLocation(path, self.location.beside(path).name, Notices(self.location.notices.strict))
+        session = _Session(location=location, format=self.format, depth=self.depth + 1)
         try:
-            for record in place.beside(path).records():
+            for record in location.beside(path).records():
                 session.take(record)
         except (DenseError, OSError) as error:
-            self.place.notices.skip(f"the sub-agent cannot be read ({error})", place.source())
+            self.location.notices.skip(f"the sub-agent cannot be read ({error})", location.source())
         return [stream.collect() for stream in session.streams()]
 
     def _other_subagents(self) -> Iterator[Stream]:
         """Sub-agents that no step names, as older versions do not."""
         if not self.id or not FILE_NAME.fullmatch(self.id):
             return
-        for path in sorted((self.place.path.parent / self.id).glob("*.jsonl")):
-            for found in self._subagent(path.name):
+        for path in sorted((self.location.path.parent / self.id).glob("*.jsonl")):
+            for trajectory in self._subagent(path.name):
                 yield Stream(
                     format=self.format,
-                    id=found.id,
-                    source=found.source,
-                    notices=self.place.notices,
-                    steps=iter(found.steps),
-                    agent=found.agent,
-                    model=found.model,
-                    task=found.task,
-                    usage=found.usage,
+                    id=trajectory.id,
+                    source=trajectory.source,
+                    notices=self.location.notices,
+                    steps=iter(trajectory.steps),
+                    agent=trajectory.agent,
+                    model=trajectory.model,
+                    task=trajectory.task,
+                    usage=trajectory.usage,
                 )
 
 
@@ -342,8 +342,8 @@ def _usage(tokens: Any) -> Usage | None:
     )
 
 
-def _read_stream_json(records: Iterator[TraceRecord], place: TraceLocation, name: str) -> Iterator[Stream]:
-    stream = Stream(format=name, id=place.path.stem, source=place.source(), notices=place.notices, agent=AGENT)
+def _read_stream_json(records: Iterator[TraceRecord], location: TraceLocation, name: str) -> Iterator[Stream]:
+    stream = Stream(format=name, id=location.path.stem, source=location.source(), notices=location.notices, agent=AGENT)
     prompts: list[str] = []
     steps = _stream_json_steps(records, stream, prompts)
     first = next(steps, None)

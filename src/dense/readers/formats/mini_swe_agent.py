@@ -43,11 +43,13 @@ class MiniSweAgent:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_trajectory(record) for record in head) or (len(head) == 1 and _is_bare(head[0]))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        seen: set[str] = set()
-        for record in fitting_documents(records, _has_actions, place.notices, "a trajectory with a step of the agent"):
-            if stream := _stream(record, place):
-                stream.id = unique_id(stream.id, location_of_row(record.source), seen)
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        ids: set[str] = set()
+        for record in fitting_documents(
+            records, _has_actions, location.notices, "a trajectory with a step of the agent"
+        ):
+            if stream := _stream(record, location):
+                stream.id = unique_id(stream.id, location_of_row(record.source), ids)
                 yield stream
 
 
@@ -76,11 +78,11 @@ def _is_bare(value: Any) -> bool:
     ) and any(role_of(message) == "assistant" for message in messages)
 
 
-def _stream(record: TraceRecord, place: TraceLocation) -> Stream | None:
+def _stream(record: TraceRecord, location: TraceLocation) -> Stream | None:
     document = obj(record.value)
     info = obj(document.get("info"))
     config = obj(info.get("config"))
-    chat = Chat(notices=place.notices)
+    chat = Chat(notices=location.notices)
     steps = _steps(chat, _messages(record.value), record.source)
     first = next(steps, None)
     if first is None:
@@ -88,7 +90,11 @@ def _stream(record: TraceRecord, place: TraceLocation) -> Stream | None:
     name = string(document.get("instance_id"))
     identity = name or Path(record.source.path).name.partition(".")[0]
     stream = Stream(
-        format=MiniSweAgent.name, id=identity, source=record.source, notices=place.notices, steps=chain((first,), steps)
+        format=MiniSweAgent.name,
+        id=identity,
+        source=record.source,
+        notices=location.notices,
+        steps=chain((first,), steps),
     )
     stream.agent, stream.agent_version = MiniSweAgent.name, string(info.get("mini_version"))
     stream.model = string(obj(config.get("model")).get("model_name")) or chat.model
@@ -101,8 +107,8 @@ def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
     code = _CodeMessages(chat)
     for index, message in enumerate(messages):
         if not is_obj(message):
-            place = Source(source.path, source.line, index, source.part)
-            chat.notices.skip(f"not a message: {describe(message)}", place)
+            here = Source(source.path, source.line, index, source.part)
+            chat.notices.skip(f"not a message: {describe(message)}", here)
             continue
         role = message.get("role")
         if chat.draft is not None and role in ("user", "tool", "exit"):
@@ -110,9 +116,9 @@ def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
                 code.settle(chat.draft, message)
             _observe(chat.draft, message)
             continue
-        place = Source(source.path, source.line, index, source.part)
+        here = Source(source.path, source.line, index, source.part)
         code.is_open = False
-        done = chat.act(message, place) if role == "assistant" else chat.feed(message, place)
+        done = chat.act(message, here) if role == "assistant" else chat.feed(message, here)
         if chat.draft is not None and role == "assistant":
             _complete(chat.draft, message)
             if not chat.draft.calls:
@@ -182,8 +188,8 @@ def _observe(draft: StepDraft, message: dict[str, Any]) -> None:
     content = message.get("content")
     text = content if isinstance(content, str) else text_of(content)
     code = whole(obj(message["extra"]).get("returncode")) if "extra" in message else None
-    if code is None and "<returncode>" in text and (found := _RETURN_CODE.search(text)):
-        code = int(found[1])
+    if code is None and "<returncode>" in text and (match := _RETURN_CODE.search(text)):
+        code = int(match[1])
     is_output = message.get("role") == "tool" or (bool(draft.calls) and not draft.observations)
     if text or is_output:
         call_id = string(message["tool_call_id"]) if "tool_call_id" in message else None

@@ -49,23 +49,23 @@ class TerminalBench:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_episode, head)) or _is_recording(head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         first = next(records, None)
         if first is None:
             return
-        task = _task_beside(place.path)
+        task = _task_beside(location.path)
         if _is_episode(first.value):
             task = task or _task_in(text_of(obj(first.value).get("prompt")))
-            steps, agent = _episodes(chain((first,), records), place), "terminus"
+            steps, agent = _episodes(chain((first,), records), location), "terminus"
         else:
-            steps, agent = _recorded(records, first.source, place), None
+            steps, agent = _recorded(records, first.source, location), None
         step = next(steps, None)
         if step is not None:
             stream = Stream(
                 format=self.name,
-                id=_trial(place.path).name,
-                source=place.source(),
-                notices=place.notices,
+                id=_trial(location.path).name,
+                source=location.source(),
+                notices=location.notices,
                 steps=chain((step,), steps),
             )
             stream.task, stream.agent = task, agent
@@ -87,7 +87,7 @@ def _is_recording(head: Sequence[Any]) -> bool:
     )
 
 
-def _episodes(records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Step]:
+def _episodes(records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Step]:
     draft: StepDraft | None = None
     for record in records:
         episode = obj(record.value)
@@ -97,13 +97,13 @@ def _episodes(records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[
             yield draft.build()
         draft = None
         if (answer := string(episode.get("response"))) is None:
-            place.notices.skip("episode without an answer", record.source)
+            location.notices.skip("episode without an answer", record.source)
             continue
         draft = StepDraft(source=record.source)
         said, draft.calls = _answer(answer)
         draft.message.append(said)
     if draft is not None:
-        if screen := _last_screen(place.path):
+        if screen := _last_screen(location.path):
             draft.observe(screen)
         yield draft.build()
 
@@ -144,13 +144,13 @@ def _waits(command: dict[str, Any]) -> dict[str, Any]:
     return {key: command[key] for key in ("is_blocking", "timeout_sec", "duration") if key in command}
 
 
-def _recorded(records: Iterator[TraceRecord], first: Source, place: TraceLocation) -> Iterator[Step]:
+def _recorded(records: Iterator[TraceRecord], first: Source, location: TraceLocation) -> Iterator[Step]:
     """The steps of a recording: a command for each Enter that was typed."""
     typed, shown, is_begun = "", "", False
     draft: StepDraft | None = None
     for record in records:
         if not is_seq(record.value) or len(record.value) != 3:
-            place.notices.skip("not an event of a recording", record.source)
+            location.notices.skip("not an event of a recording", record.source)
             continue
         _, kind, data = record.value
         text = data if isinstance(data, str) else ""
@@ -205,11 +205,11 @@ def _task_beside(path: Path) -> Task | None:
     """The task by the trial's results: its name and the instruction. Nothing else in them is looked at."""
     results = _trial(path) / RESULTS
     try:
-        found = obj(TraceFile(results, str(results)).document().value) if results.is_file() else {}
+        document = obj(TraceFile(results, str(results)).document().value) if results.is_file() else {}
     except (NoTrajectory, OSError):
         return None
-    text = string(found.get("instruction"))
-    return Task(text, string(found.get("task_id")), origin="file") if text else None
+    text = string(document.get("instruction"))
+    return Task(text, string(document.get("task_id")), origin="file") if text else None
 
 
 def _task_in(prompt: str) -> Task | None:

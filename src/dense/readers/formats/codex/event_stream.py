@@ -38,8 +38,8 @@ def is_event(line: dict[str, Any]) -> bool:
 class EventStream:
     """Goes through the events and builds the steps."""
 
-    def __init__(self, place: TraceLocation) -> None:
-        self.place = place
+    def __init__(self, location: TraceLocation) -> None:
+        self.location = location
         self.id: str | None = None
         self.model: str | None = None
         self.prompts: list[str] = []
@@ -54,9 +54,9 @@ class EventStream:
             return None
         stream = Stream(
             format="codex",
-            id=self.id or self.place.path.stem,
-            source=Source(self.place.name),
-            notices=self.place.notices,
+            id=self.id or self.location.path.stem,
+            source=Source(self.location.name),
+            notices=self.location.notices,
         )
         stream.agent, stream.model, stream.task = "codex", self.model, task_of(self.prompts)
         stream.steps = self.with_usage(chain((first,), steps), stream)
@@ -67,7 +67,7 @@ class EventStream:
         stream.usage = self.usage
 
     def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
-        yield from steps_of_lines(records, self.feed, self.place.notices)
+        yield from steps_of_lines(records, self.feed, self.location.notices)
         for item, source in self.running.values():
             if done := self.call(_completed_call(string(item.get("type")) or "?", item)[0], source)[1]:
                 yield done
@@ -92,7 +92,7 @@ class EventStream:
         elif message := obj(line.get("msg")) or obj(obj(line.get("payload")).get("msg")):
             return self.prompt(message, source)
         elif "kind" not in line and kind not in PASSED:  # a `kind` has the log of a user interface: keys, redraws
-            self.place.notices.skip(f"unknown event {describe(line.get('type'))}", source)
+            self.location.notices.skip(f"unknown event {describe(line.get('type'))}", source)
         return None
 
     def failed(self, text: str) -> None:
@@ -111,7 +111,7 @@ class EventStream:
         if kind == "reasoning":
             return self.think(text_of(item.get("text")), source)
         if not kind:
-            self.place.notices.skip("item without a type", source)
+            self.location.notices.skip("item without a type", source)
         if kind in ("", "error", "todo_list"):
             return None
         call, text, code = _completed_call(kind, item)

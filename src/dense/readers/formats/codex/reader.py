@@ -77,13 +77,13 @@ class Codex:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_rollout(line) or is_event(line) for line in map(obj, head))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         head = list(islice(records, HEAD_RECORDS))
         lines = [obj(record.value) for record in head]
         # The first line that says so: what is before it may be damaged.
         of_events = next((is_event(line) for line in lines if is_event(line) or _is_rollout(line)), False)
-        reading = EventStream(place) if of_events else _Rollout(place)
-        before = earlier_rollout(place.path, lines[0], place.notices) if lines and history_base(lines[0]) else ()
+        reading = EventStream(location) if of_events else _Rollout(location)
+        before = earlier_rollout(location.path, lines[0], location.notices) if lines and history_base(lines[0]) else ()
         if stream := reading.stream(chain(head[:1], before, head[1:], records)):
             yield stream
 
@@ -100,8 +100,8 @@ def _is_rollout(line: dict[str, Any]) -> bool:
 class _Rollout:
     """Goes through the lines and builds the steps."""
 
-    def __init__(self, place: TraceLocation, depth: int = 0) -> None:
-        self.place, self.notices, self.depth = place, place.notices, depth
+    def __init__(self, location: TraceLocation, depth: int = 0) -> None:
+        self.location, self.notices, self.depth = location, location.notices, depth
         self.id: str | None = None
         self.version: str | None = None
         self.model: str | None = None
@@ -119,8 +119,8 @@ class _Rollout:
         first = next(steps, None)
         if first is None:
             return None
-        identity = self.id or self.place.path.name.partition(".")[0]
-        stream = Stream(format=Codex.name, id=identity, source=Source(self.place.name), notices=self.notices)
+        identity = self.id or self.location.path.name.partition(".")[0]
+        stream = Stream(format=Codex.name, id=identity, source=Source(self.location.name), notices=self.notices)
         stream.agent, stream.agent_version, stream.model = Codex.name, self.version, self.model
         stream.task = task_of(self.prompts)
         stream.steps = self.with_usage(chain((first,), steps), stream)
@@ -183,11 +183,11 @@ class _Rollout:
     def calls(self, call: ToolCall) -> list[ToolCall]:
         """The calls that an item makes: one, or those of the program that it runs."""
         code = string(call.arguments.get("input")) or string(call.arguments.get("code"))
-        if call.name != "exec" or code is None or (found := program(code, call.id)) is None:
+        if call.name != "exec" or code is None or (parsed := program(code, call.id)) is None:
             return [call]
-        self.programs[call.id or ""] = found
+        self.programs[call.id or ""] = parsed
         self.ran = []
-        return found.calls
+        return parsed.calls
 
     def count(self, last: Usage | None, total: Usage | None) -> None:
         """A response's tokens come after its last item."""
@@ -263,11 +263,11 @@ class _Rollout:
             self.notices.skip("output of a call before any action", source)
             return
         call_id = string(item.get("call_id"))
-        if (found := self.programs.pop(call_id or "", None)) is not None:
-            calls, seen = observed(found, item.get("output"), self.ran, call_id or "exec")
-            place = self.draft.calls.index(found.calls[0]) if found.calls[0] in self.draft.calls else 0
-            self.draft.calls[place : place + len(found.calls)] = calls
-            self.draft.observations += seen
+        if (parsed := self.programs.pop(call_id or "", None)) is not None:
+            calls, observations = observed(parsed, item.get("output"), self.ran, call_id or "exec")
+            index = self.draft.calls.index(parsed.calls[0]) if parsed.calls[0] in self.draft.calls else 0
+            self.draft.calls[index : index + len(parsed.calls)] = calls
+            self.draft.observations += observations
             self.ran = []
         else:
             text, code = _output(item.get("output") if "output" in item else item.get("tools"))
@@ -284,14 +284,14 @@ class _Rollout:
             if call.name == "spawn_agent" and (child := self.started(call, draft)):
                 draft.subagents += self.subagent(child, string(call.arguments.get("message")))
         for child in [*self.children()] if is_last else []:
-            self.notices.note(f"sub-agent {child.id} is linked to no call", Source(self.place.name))
+            self.notices.note(f"sub-agent {child.id} is linked to no call", Source(self.location.name))
             draft.subagents += self.subagent(child, None)
         return draft.build()
 
     def children(self) -> list[_Child]:
         """The sub-agents of this rollout that no step has yet, in the order of their start."""
         if self.waiting is None:
-            folder = self.place.path.parent
+            folder = self.location.path.parent
             family = _families(folder, folder.stat().st_mtime_ns) if self.depth < MAX_DEPTH else {}
             self.waiting = list(family.get(self.id or "", []))
         return self.waiting
@@ -308,15 +308,15 @@ class _Rollout:
         """A sub-agent from its own rollout, once. What it was asked is in the call; the rollout has it
         encrypted."""
         self.children().remove(child)
-        file = self.place.beside(child.path)
-        place = TraceLocation(child.path, file.name, Notices(self.notices.strict))
-        file.notices = place.notices
+        file = self.location.beside(child.path)
+        location = TraceLocation(child.path, file.name, Notices(self.notices.strict))
+        file.notices = location.notices
         try:
-            if stream := _Rollout(place, self.depth + 1).stream(file.records()):
+            if stream := _Rollout(location, self.depth + 1).stream(file.records()):
                 stream.task = Task(asked) if asked else stream.task
                 yield stream.collect()
             else:
-                self.notices.items += place.notices.take()
+                self.notices.items += location.notices.take()
                 self.notices.note("no step in the sub-agent's rollout", Source(file.name))
         except (NoTrajectory, OSError) as error:
             self.notices.skip(f"the sub-agent's rollout cannot be read ({error})", Source(file.name))
@@ -385,6 +385,6 @@ def _families(folder: Path, changed: int) -> dict[str, list[_Child]]:
     del changed
     family: dict[str, list[_Child]] = {}
     for path in sorted(folder.glob("rollout-*.jsonl*")):
-        if found := parent_of(path):
-            family.setdefault(found[0], []).append(found[1])
+        if child := parent_of(path):
+            family.setdefault(child[0], []).append(child[1])
     return family

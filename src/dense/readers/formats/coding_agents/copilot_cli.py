@@ -47,8 +47,8 @@ class CopilotCli:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_event, map(obj, head)))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        yield from _Session(place).stream(records)
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        yield from _Session(location).stream(records)
 
 
 def _is_event(line: dict[str, Any]) -> bool:
@@ -63,21 +63,21 @@ class _Session(AgentSession):
 
     name = CopilotCli.name
 
-    def __init__(self, place: TraceLocation) -> None:
-        super().__init__(place)
+    def __init__(self, location: TraceLocation) -> None:
+        super().__init__(location)
         self.next_usage: Usage | None = None
         self.inner: dict[str, tuple[_Session, list[Step], Source]] = {}
 
     def default_id(self) -> str:
-        return self.place.path.parent.name
+        return self.location.path.parent.name
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
         if not is_obj(line.get("data")):
-            self.place.notices.skip("line is not an event", source)
+            self.location.notices.skip("line is not an event", source)
             return None
         kind, data, time = string(line.get("type")) or "", obj(line.get("data")), string(line.get("timestamp"))
         if (call_id := string(data.get("parentToolCallId"))) and kind.startswith(("assistant.", "tool.")):
-            session, steps, _ = self.inner.setdefault(call_id, (_Session(self.place), [], source))
+            session, steps, _ = self.inner.setdefault(call_id, (_Session(self.location), [], source))
             if done := session.feed({**line, "data": {**data, "parentToolCallId": None}}, source):
                 steps.append(done)
         elif kind == "session.start":
@@ -96,7 +96,7 @@ class _Session(AgentSession):
                 text = string(data.get("message")) or string(data.get("reason")) or kind
                 self.draft.observe(text, origin="system", is_error=True)
         elif not kind.startswith(FAMILIES):
-            self.place.notices.skip(f"unknown event {kind[:60]!r}", source)
+            self.location.notices.skip(f"unknown event {kind[:60]!r}", source)
         return None
 
     def answer(self, data: dict[str, Any], source: Source, time: str | None) -> Step | None:
@@ -119,7 +119,7 @@ class _Session(AgentSession):
 
     def result(self, data: dict[str, Any], source: Source) -> None:
         if self.draft is None:
-            self.place.notices.skip("result of a call before any action", source)
+            self.location.notices.skip("result of a call before any action", source)
             return
         result = data.get("result")
         text = text_of(obj(result).get("content")) if is_obj(result) else text_of(result)

@@ -40,8 +40,8 @@ class KimiCli:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_event(obj(record))[0] in ("TurnBegin", "StepBegin") for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        yield from _Session(place).stream(records)
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        yield from _Session(location).stream(records)
 
 
 def _event(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -52,12 +52,12 @@ def _event(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 class _Session(AgentSession):
     name = KimiCli.name
 
-    def __init__(self, place: TraceLocation) -> None:
-        super().__init__(place)
+    def __init__(self, location: TraceLocation) -> None:
+        super().__init__(location)
         self.inner: dict[str, tuple[_Session, list[Step], Source]] = {}
 
     def default_id(self) -> str:
-        return self.place.path.parent.name
+        return self.location.path.parent.name
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
         (kind, payload), time = _event(line), timestamp(line.get("timestamp"))
@@ -70,7 +70,7 @@ class _Session(AgentSession):
             return self.subagent(payload, source)
         elif draft is None:
             if kind and kind not in SILENT and kind != "StatusUpdate":
-                self.place.notices.skip(f"{kind[:60]!r} before any action", source)
+                self.location.notices.skip(f"{kind[:60]!r} before any action", source)
         elif kind == "ContentPart":
             is_thought = payload.get("type") == "think"
             (draft.reasoning if is_thought else draft.message).append(
@@ -91,13 +91,13 @@ class _Session(AgentSession):
         elif kind == "StatusUpdate":
             draft.usage = _usage(obj(payload.get("token_usage"))) or draft.usage
         elif kind not in SILENT and line.get("type") != "metadata":
-            self.place.notices.skip(f"unknown event {kind[:60]!r}", source)
+            self.location.notices.skip(f"unknown event {kind[:60]!r}", source)
         return None
 
     def subagent(self, payload: dict[str, Any], source: Source) -> None:
         """An event of a sub-agent, by the call that started it."""
         call_id = first_string((payload.get("parent_tool_call_id"), payload.get("task_tool_call_id"))) or ""
-        session, steps, _ = self.inner.setdefault(call_id, (_Session(self.place), [], source))
+        session, steps, _ = self.inner.setdefault(call_id, (_Session(self.location), [], source))
         if is_obj(payload.get("event")) and (done := session.feed({"message": payload["event"]}, source)):
             steps.append(done)
 
@@ -109,7 +109,7 @@ class _Session(AgentSession):
 
 
 def _nested(session: _Session, steps: list[Step], source: Source, call: ToolCall) -> Iterator[Trajectory]:
-    session.place = TraceLocation(session.place.path, session.place.name, Notices())
+    session.location = TraceLocation(session.location.path, session.location.name, Notices())
     last = session.close()
     steps += [last] if last else []
     if steps:
@@ -117,7 +117,7 @@ def _nested(session: _Session, steps: list[Step], source: Source, call: ToolCall
             format=KimiCli.name,
             id=call.id or "sub-agent",
             source=source,
-            notices=session.place.notices,
+            notices=session.location.notices,
             steps=iter(steps),
         )
         stream.agent = KimiCli.name
@@ -136,5 +136,5 @@ def _result(result: dict[str, Any]) -> tuple[str, int | None]:
 
 def _usage(tokens: dict[str, Any]) -> Usage | None:
     keys = ("input_other", "input_cache_read", "input_cache_creation", "output")
-    found = Usage(*(whole(tokens.get(key)) for key in keys))
-    return found if found != Usage() else None
+    usage = Usage(*(whole(tokens.get(key)) for key in keys))
+    return usage if usage != Usage() else None

@@ -37,20 +37,20 @@ class Opencode:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_session, head))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        for record in fitting_documents(records, _is_session, place.notices, "a session of opencode"):
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        for record in fitting_documents(records, _is_session, location.notices, "a session of opencode"):
             source = record.source if record.source.part else location_of_row(record.source)
-            if stream := _Session(record.value, source, place).stream():
+            if stream := _Session(record.value, source, location).stream():
                 yield stream
             else:
-                place.notices.skip("session without a step of the agent", record.source)
+                location.notices.skip("session without a step of the agent", record.source)
 
 
 def _is_session(value: Any) -> bool:
     messages = obj(value).get("messages")
     if not is_obj(obj(value).get("info")) or not isinstance(messages, list):
         return False
-    return any(is_obj(one.get("info")) and isinstance(one.get("parts"), list) for one in objs(messages))
+    return any(is_obj(message.get("info")) and isinstance(message.get("parts"), list) for message in objs(messages))
 
 
 def database_sessions(database: Database, only: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -82,8 +82,8 @@ def _exported(database: Database, identity: str, depth: int) -> dict[str, Any]:
 class _Session:
     """One session on its way to steps."""
 
-    def __init__(self, document: dict[str, Any], source: Source, place: TraceLocation) -> None:
-        self.info, self.source, self.place = obj(document.get("info")), source, place
+    def __init__(self, document: dict[str, Any], source: Source, location: TraceLocation) -> None:
+        self.info, self.source, self.location = obj(document.get("info")), source, location
         self.messages = objs(document.get("messages"))
         self.children = {str(obj(child.get("info")).get("id")): child for child in objs(document.get("children"))}
         self.prompts: list[str] = []
@@ -91,8 +91,8 @@ class _Session:
         self.draft: StepDraft | None = None
 
     def stream(self) -> Stream | None:
-        identity = string(self.info.get("id")) or self.place.path.stem
-        stream = Stream(format=Opencode.name, id=identity, source=self.source, notices=self.place.notices)
+        identity = string(self.info.get("id")) or self.location.path.stem
+        stream = Stream(format=Opencode.name, id=identity, source=self.source, notices=self.location.notices)
         steps = self.steps()
         first = next(steps, None)
         if first is None:
@@ -112,7 +112,7 @@ class _Session:
             elif info.get("role") == "user":
                 self.hear(info, parts)
             else:
-                self.place.notices.skip("message of nobody known", source)
+                self.location.notices.skip("message of nobody known", source)
         if self.draft is not None:
             yield self.draft.build()
 
@@ -165,7 +165,7 @@ class _Session:
             draft.subagents += self.subagent(child)
 
     def subagent(self, child: dict[str, Any]) -> Iterator[Trajectory]:
-        if stream := _Session(child, self.source, self.place).stream():
+        if stream := _Session(child, self.source, self.location).stream():
             yield stream.collect()
 
     def hear(self, info: dict[str, Any], parts: list[dict[str, Any]]) -> None:

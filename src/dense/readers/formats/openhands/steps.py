@@ -174,11 +174,11 @@ class EventSteps:
         return done
 
     def _v1_observation(self, event: dict[str, Any], source: Source, call_id: str | None) -> None:
-        seen = event.get("observation")
-        observation = obj(seen)
+        recorded = event.get("observation")
+        observation = obj(recorded)
         text = next((t for key in ("content", "output", "message") if (t := text_of(observation.get(key)))), "")
-        if isinstance(seen, str):
-            text = seen
+        if isinstance(recorded, str):
+            text = recorded
         added = text_of(event.get("extended_content"))
         self._observe(
             "\n".join(filter(None, (text, added))),

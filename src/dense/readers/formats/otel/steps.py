@@ -70,7 +70,7 @@ class _Turn:
 class AgentScope:
     """The model calls of one agent, or of agents one after the other."""
 
-    place: TraceLocation
+    location: TraceLocation
     model: str | None = None
     asked: str | None = None
     turns: list[_Turn] = field(default_factory=list[_Turn])
@@ -121,7 +121,7 @@ class AgentScope:
             self.turns[-1].step = span
 
     def _delegate(self, span: TraceSpan) -> None:
-        scope = AgentScope(place=self.place, who=[agent_name(span)], inside=1, depth=self.depth + 1)
+        scope = AgentScope(location=self.location, who=[agent_name(span)], inside=1, depth=self.depth + 1)
         for child in span.children:
             scope.visit(child)
         steps = scope.finish()
@@ -203,14 +203,14 @@ def _observe(turn: _Turn) -> None:
         _observe_step(turn.step, draft, turn.tools if written else [])
         return
     answered = _observe_messages(turn.next, draft)
-    if not any(seen.origin == "tool" and seen.call_id is None for seen in draft.observations):
+    if not any(observation.origin == "tool" and observation.call_id is None for observation in draft.observations):
         draft.observations[:0] = _results(turn.tools, draft.calls, answered)
 
 
 def _observe_step(step: TraceSpan, draft: StepDraft, tools: list[TraceSpan]) -> None:
     """What smolagents recorded: outputs of the tools that the model named, and the step's own output or failure."""
     draft.observations += _results(tools, draft.calls, set())
-    answered = {seen.call_id for seen in draft.observations}
+    answered = {observation.call_id for observation in draft.observations}
     waiting = [call.id for call in draft.calls if call.id not in answered]
     output = string(step.attributes.get("output.value"))
     if waiting or not tools:
@@ -296,8 +296,8 @@ def _usage(attributes: dict[str, Any]) -> Usage | None:
     write = count("llm.token_count.prompt_details.cache_write", "gen_ai.usage.cache_creation.input_tokens")
     cost = number(attributes.get("llm.cost.total"))
     fresh = None if prompt is None else max(prompt - (read or 0) - (write or 0), 0)
-    found = Usage(fresh, read, write, output, cost)
-    return found if found != Usage() else None
+    usage = Usage(fresh, read, write, output, cost)
+    return usage if usage != Usage() else None
 
 
 def _whole(value: Any) -> int | None:
