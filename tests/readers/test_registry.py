@@ -12,7 +12,7 @@ import dense
 from dense.readers.detect import READERS
 from dense.readers.files import TraceRecord
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.trajectory import Task
 
 
@@ -26,7 +26,7 @@ class AcmeReader:
 
     def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         for record in records:
-            steps = [StepDraft(record.source, message=[text]).build() for text in record.value["said"]]
+            steps = [StepBuilder(record.source, message=[text]).build() for text in record.value["said"]]
             task = Task(record.value["task"])
             yield Stream(self.name, "run-1", record.source, location.notices, iter(steps), task=task)
 

@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from dense.batch.engines.engine import BatchJob, Engine
 from dense.batch.known import KnownKeys
 from dense.batch.partition import Partition
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.table import BatchTable
 from dense.batch.sources import WorkItem, in_shard, items, partitions, shares
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.batch.store import ERRORS, Target

@@ -19,14 +19,14 @@ from dense.readers.files import EventFolder, TraceFile, printable_path
 from dense.readers.folders.skipped import Skipped
 from dense.readers.folders.stores import StoredSession, stored_sessions
 from dense.readers.json_value import obj, string
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.walk import traces
 from dense.trajectory import Task, Trajectory
 
 __all__ = [
     "READERS",
     "Skipped",
-    "StepDraft",
+    "StepBuilder",
     "StoredSession",
     "Stream",
     "UnreadFile",

@@ -1,6 +1,6 @@
 """A trajectory while it is being read: the head at once, the steps as they come, the totals at the end.
 
-Readers build `StepDraft`s and yield `Stream`s. `collect` makes a `Trajectory` of a stream; `encode` writes its
+Readers build `StepBuilder`s and yield `Stream`s. `collect` makes a `Trajectory` of a stream; `encode` writes its
 normalised JSON piece by piece, so that a file larger than memory passes through."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dense.readers.wrapped import WRAPPED, unwrapped_result, with_plain_line_end
 from dense.trajectory import Notice, Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
 
-class StepDraft(msgspec.Struct):
+class StepBuilder(msgspec.Struct):
     """A step that is not complete yet: texts and results arrive one after the other."""
 
     source: Source

@@ -12,11 +12,11 @@ from csv_questions import EXAMPLE, one_call_questions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from outline_answerer import outlined_answer
 
 from dense.actions.blocks import transcript_actions
 from dense.analyst.one_call import Whole, render_one_call
 from dense.analyst.one_call.schema import SCHEMAS
-from dense.analyst.one_call.stand_in import outlined_answer
 from dense.analyst.prompt import prompt_size
 from dense.analyst.questions import Correction
 from dense.model.chat import ChatRequest

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from dense.batch.questions.lesson_evidence import lesson_evidence
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.lesson_evidence import lesson_evidence
+from dense.batch.queries.table import BatchTable
 from dense.cli.text import printable
 from dense.lessons.files import encode_evidence, evidence_file
 from dense.lessons.lesson import lessons_of

@@ -194,7 +194,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 @batch.command()
 def summary(table: TableUri, top: Top = 10, html: Html = None, as_json: Json = False) -> None:
     """States, issues, error families and failing tools; by agent, model, task and week."""
-    from dense.cli.batch.questions import summary
+    from dense.cli.batch.queries import summary
 
     summary(table, top, html, as_json=as_json)
 
@@ -208,7 +208,7 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Traces whose task, issues, failures or message hold a text. The exit code is 1 if there is none."""
-    from dense.cli.batch.questions import search
+    from dense.cli.batch.queries import search
 
     if not search(table, text, limit, html, as_json=as_json):
         raise typer.Exit(1)
@@ -223,7 +223,7 @@ def diff(
     as_json: Json = False,
 ) -> None:
     """What is different between two tables: shares, and states of the same traces and tasks."""
-    from dense.cli.batch.questions import diff
+    from dense.cli.batch.queries import diff
 
     diff(first, second, top, html, as_json=as_json)
 

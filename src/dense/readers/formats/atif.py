@@ -30,7 +30,7 @@ from dense.readers.formats.codex.code_mode import program
 from dense.readers.json_value import first_string, flag, is_obj, number, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory, Usage
 
@@ -97,7 +97,7 @@ class _Reading:
         self.programs: dict[str, str | None] = {}
         """The only call in each program of the `exec` tool, by the id of the tool's call; None if it has several."""
         self.indices: Sequence[int] = ()
-        self.draft: StepDraft | None = None
+        self.builder: StepBuilder | None = None
 
     def stream(self) -> Stream | None:
         """The attempt, or None if the agent did nothing in it."""
@@ -138,14 +138,14 @@ class _Reading:
                 if not is_obj(value):
                     self.location.notices.skip("step is not an object", source)
                 elif value.get("is_copied_context") is True:
-                    if value.get("source") == "user" and self.draft is None:
+                    if value.get("source") == "user" and self.builder is None:
                         self.copied_prompts.append(text_of(value.get("message")))
                 elif value.get("source") == "agent":
                     handed_over = True
                     if not self.is_result(value):
-                        if self.draft is not None:
-                            yield self.draft.build()
-                        self.draft = self.open(value, source)
+                        if self.builder is not None:
+                            yield self.builder.build()
+                        self.builder = self.open(value, source)
                     self.observe(value, source, embedded)
                 elif value.get("source") in ("user", "system"):
                     # What hands an attempt over to its continuation repeats the task and sums up what is known.
@@ -153,12 +153,12 @@ class _Reading:
                         self.hear(value, source, embedded)
                 else:
                     self.location.notices.skip(f"step with unknown source {describe(value.get('source'))}", source)
-                if index in side and self.draft is not None:
-                    self.draft.subagents += self.sidechains(side[index], name)
+                if index in side and self.builder is not None:
+                    self.builder.subagents += self.sidechains(side[index], name)
                 elif index in side:
                     self.location.notices.skip("steps of a sub-agent before any action", source)
-        if self.draft is not None:
-            yield self.draft.build()
+        if self.builder is not None:
+            yield self.builder.build()
 
     def documents(self) -> Iterator[tuple[dict[str, Any], str, bool]]:
         """This document and those that continue it: the value, the file's name, whether it is a continuation."""
@@ -167,8 +167,8 @@ class _Reading:
         while reference and (record := self.beside(reference, "the continuation")):
             yield record.value, record.source.path, True
             reference = string(record.value.get("continued_trajectory_ref"))
-        if reference and self.draft is not None:
-            self.draft.observe(f"The record continues in {describe(reference)}.", origin="system")
+        if reference and self.builder is not None:
+            self.builder.observe(f"The record continues in {describe(reference)}.", origin="system")
 
     def beside(self, reference: str, what: str) -> TraceRecord | None:
         """A trajectory in another file of the same folder, once. A reference never leads out of it."""
@@ -187,25 +187,25 @@ class _Reading:
             return None
         return record
 
-    def open(self, value: dict[str, Any], source: Source) -> StepDraft:
+    def open(self, value: dict[str, Any], source: Source) -> StepBuilder:
         """A new action."""
         model = string(value.get("model_name"))
-        draft = StepDraft(source=source, timestamp=_time(value), usage=_step_usage(value.get("metrics")))
+        builder = StepBuilder(source=source, timestamp=_time(value), usage=_step_usage(value.get("metrics")))
         if self.model is None:
             self.model = model
         elif model is not None and model != self.model and _short(model) != _short(self.model):
-            draft.model = model
+            builder.model = model
         message = text_of(value.get("message"))
-        draft.reasoning.append(text_of(value.get("reasoning_content")))
-        draft.calls += [call for item in objs(value.get("tool_calls")) for call in self.calls(_call(item))]
-        self.call_ids.update(call.id for call in draft.calls if call.id)
+        builder.reasoning.append(text_of(value.get("reasoning_content")))
+        builder.calls += [call for item in objs(value.get("tool_calls")) for call in self.calls(_call(item))]
+        self.call_ids.update(call.id for call in builder.calls if call.id)
         if self.own:
-            draft.agent = string(obj(value.get("extra")).get("agent"))
-        elif not draft.calls and (spoken := spoken_calls(message, _answer_of(value))):
-            message, draft.calls = spoken.text, spoken.calls
-        if not (draft.calls and _is_filler(message, draft.calls[0])):
-            draft.message.append(message)
-        return draft
+            builder.agent = string(obj(value.get("extra")).get("agent"))
+        elif not builder.calls and (spoken := spoken_calls(message, _answer_of(value))):
+            message, builder.calls = spoken.text, spoken.calls
+        if not (builder.calls and _is_filler(message, builder.calls[0])):
+            builder.message.append(message)
+        return builder
 
     def calls(self, call: ToolCall) -> list[ToolCall]:
         """A call, or those of the JavaScript program that Codex's `exec` runs."""
@@ -225,7 +225,7 @@ class _Reading:
 
     def observe(self, value: dict[str, Any], source: Source, embedded: dict[str, dict[str, Any]]) -> None:
         """The results of an agent step, or of a system step that did something itself."""
-        if self.draft is None:
+        if self.builder is None:
             return
         extra = obj(value.get("extra"))
         results = objs(obj(value.get("observation")).get("results"))
@@ -239,14 +239,14 @@ class _Reading:
                 if noted := obj(result.get("extra")):
                     self.note(text, call_id, noted)
                 else:
-                    self.draft.observe(text, call_id)
+                    self.builder.observe(text, call_id)
             for reference in objs(result.get("subagent_trajectory_ref")):
-                self.draft.subagents += self.subagent(reference, source, embedded)
+                self.builder.subagents += self.subagent(reference, source, embedded)
 
     def note(self, text: str, call_id: str | None, noted: dict[str, Any]) -> None:
         """A result of which the writer notes more than the text."""
-        if self.draft is not None:
-            self.draft.observe(
+        if self.builder is not None:
+            self.builder.observe(
                 text,
                 call_id or string(noted.get("call_id")),
                 is_error=flag(noted.get("is_error"), noted.get("tool_result_is_error")),
@@ -257,7 +257,7 @@ class _Reading:
     def hear(self, value: dict[str, Any], source: Source, embedded: dict[str, dict[str, Any]]) -> None:
         """A step of the user or of the system."""
         text = text_of(value.get("message"))
-        if self.draft is None:
+        if self.builder is None:
             if value.get("source") == "user" and text:
                 self.prompts.append(text)
             elif text and (unwrap_prompt(text) != text):
@@ -265,7 +265,7 @@ class _Reading:
             return
         if text:
             origin, is_error = value["source"], flag(obj(value.get("extra")).get("is_error"))
-            self.draft.observe(text, origin=origin, is_error=is_error, timestamp=_time(value))
+            self.builder.observe(text, origin=origin, is_error=is_error, timestamp=_time(value))
         self.observe(value, source, embedded)
 
     def subagent(

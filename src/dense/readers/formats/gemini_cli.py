@@ -35,7 +35,7 @@ from dense.readers.files import TraceRecord
 from dense.readers.json_value import first_string, is_obj, is_seq, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Source, Step, ToolCall, Trajectory, Usage
 
@@ -171,59 +171,61 @@ class _Session:
     def _steps(self) -> tuple[str | None, list[Step], list[str]]:
         model: str | None = None
         prompts: list[str] = []
-        drafts: list[StepDraft] = []
+        builders: list[StepBuilder] = []
         for key, (message, source) in self.messages.items():
             kind = string(message.get("type"))
             if kind == "gemini":
-                drafts.append(self._draft(message, source))
+                builders.append(self._builder(message, source))
                 model = model or string(message.get("model"))
-                drafts[-1].model = None if drafts[-1].model == model else drafts[-1].model
+                builders[-1].model = None if builders[-1].model == model else builders[-1].model
             elif kind == "user":
-                self._user(message, key in self.restated, drafts, prompts)
+                self._user(message, key in self.restated, builders, prompts)
             elif kind == "error":
-                if drafts and (text := _text(message.get("content"))):
-                    drafts[-1].observe(text, origin="system", is_error=True)
+                if builders and (text := _text(message.get("content"))):
+                    builders[-1].observe(text, origin="system", is_error=True)
             elif kind not in SILENT:
                 self.location.notices.skip(f"message of unknown type {describe(message.get('type'))}", source)
-        return model, [draft.build() for draft in drafts], prompts
+        return model, [builder.build() for builder in builders], prompts
 
-    def _user(self, message: dict[str, Any], restated: bool, drafts: list[StepDraft], prompts: list[str]) -> None:
+    def _user(self, message: dict[str, Any], restated: bool, builders: list[StepBuilder], prompts: list[str]) -> None:
         for result in _results(message):
-            _answer(drafts, result)
+            _answer(builders, result)
         # A hook's words come before the prompt in the same message.
         text = unwrap_prompt(_text(message.get("displayContent")) or _words(message))
         if not text.strip() or text.lstrip().startswith(COMMANDS):
             return
-        if drafts:
+        if builders:
             origin = "system" if restated else "user"
-            drafts[-1].observe(text, origin=origin, timestamp=string(message.get("timestamp")))
+            builders[-1].observe(text, origin=origin, timestamp=string(message.get("timestamp")))
         elif not restated:
             prompts.append(text)
 
-    def _draft(self, message: dict[str, Any], source: Source) -> StepDraft:
-        draft = StepDraft(source=source, model=string(message.get("model")), timestamp=string(message.get("timestamp")))
-        draft.usage = _usage(message.get("tokens"))
+    def _builder(self, message: dict[str, Any], source: Source) -> StepBuilder:
+        builder = StepBuilder(
+            source=source, model=string(message.get("model")), timestamp=string(message.get("timestamp"))
+        )
+        builder.usage = _usage(message.get("tokens"))
         content = message.get("content")
         parts = [part for part in content if is_obj(part)] if is_seq(content) else []
-        draft.message.append(_words(message))
+        builder.message.append(_words(message))
         thoughts = [_text(part.get("text")) for part in parts if part.get("thought") is True]
-        draft.reasoning += [_thought(thought) for thought in objs(message.get("thoughts"))] or thoughts
+        builder.reasoning += [_thought(thought) for thought in objs(message.get("thoughts"))] or thoughts
         recorded = objs(message.get("toolCalls"))
         for call in recorded:
-            draft.calls.append(_call(call))
-            self._observe(draft, call)
+            builder.calls.append(_call(call))
+            self._observe(builder, call)
         if not recorded:
-            draft.calls += [_call(obj(part["functionCall"])) for part in parts if "functionCall" in part]
-        return draft
+            builder.calls += [_call(obj(part["functionCall"])) for part in parts if "functionCall" in part]
+        return builder
 
-    def _observe(self, draft: StepDraft, call: dict[str, Any]) -> None:
+    def _observe(self, builder: StepBuilder, call: dict[str, Any]) -> None:
         call_id, status = string(call.get("id")), call.get("status")
         if call.get("result") is not None:
             is_error = {"success": False, "error": True, "cancelled": True}.get(str(status))
-            draft.observe(_result_text(call["result"], call_id), call_id, is_error=is_error)
+            builder.observe(_result_text(call["result"], call_id), call_id, is_error=is_error)
         agent = string(call.get("agentId"))
         if agent and FILE_NAME.fullmatch(agent) and self.depth < MAX_DEPTH and self.id:
-            draft.subagents += self._subagent(f"{agent}.jsonl")
+            builder.subagents += self._subagent(f"{agent}.jsonl")
 
     def _subagent(self, name: str) -> list[Trajectory]:
         if name in self.subagents or not self.id or not FILE_NAME.fullmatch(self.id):
@@ -261,13 +263,13 @@ class _Session:
                 )
 
 
-def _answer(drafts: list[StepDraft], result: dict[str, Any]) -> None:
+def _answer(builders: list[StepBuilder], result: dict[str, Any]) -> None:
     """A result in a user's message, for the call that has none yet."""
     call_id = string(result.get("id"))
-    for draft in reversed(drafts):
-        if any(call.id == call_id for call in draft.calls):
-            if all(observation.call_id != call_id for observation in draft.observations):
-                draft.observe(_response_text(result), call_id)
+    for builder in reversed(builders):
+        if any(call.id == call_id for call in builder.calls):
+            if all(observation.call_id != call_id for observation in builder.observations):
+                builder.observe(_response_text(result), call_id)
             return
 
 
@@ -354,59 +356,59 @@ def _read_stream_json(records: Iterator[TraceRecord], location: TraceLocation, n
 
 
 def _stream_json_steps(records: Iterator[TraceRecord], stream: Stream, prompts: list[str]) -> Iterator[Step]:
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     for record in records:
         value, source = obj(record.value), record.source
         kind = string(value.get("type"))
         acts = kind == "tool_use" or (kind == "message" and value.get("role") == "assistant")
-        if acts and (draft is None or draft.observations):
-            if draft is not None:
-                yield _joined(draft)
-            draft = StepDraft(source=source, timestamp=string(value.get("timestamp")))
-        if acts and draft is not None:
-            _act(draft, value)
+        if acts and (builder is None or builder.observations):
+            if builder is not None:
+                yield _joined(builder)
+            builder = StepBuilder(source=source, timestamp=string(value.get("timestamp")))
+        if acts and builder is not None:
+            _act(builder, value)
         elif kind == "init":
             stream.id, stream.model = string(value.get("session_id")) or stream.id, string(value.get("model"))
         elif kind == "message" and value.get("role") == "user":
-            _said(draft, prompts, _text(value.get("content")))
-        elif kind == "tool_result" and draft is not None:
-            _stream_result(draft, value)
-        elif kind == "error" and draft is not None:
-            draft.observe(_text(value.get("message")), origin="system", is_error=value.get("severity") == "error")
+            _said(builder, prompts, _text(value.get("content")))
+        elif kind == "tool_result" and builder is not None:
+            _stream_result(builder, value)
+        elif kind == "error" and builder is not None:
+            builder.observe(_text(value.get("message")), origin="system", is_error=value.get("severity") == "error")
         elif kind == "result":
             stream.usage = _stream_usage(value.get("stats")) or stream.usage
         elif kind not in STREAM_TYPES or kind == "message":
             stream.notices.skip(f"unknown record: {describe(record.value)}", source)
-    if draft is not None:
-        yield _joined(draft)
+    if builder is not None:
+        yield _joined(builder)
 
 
-def _act(draft: StepDraft, value: dict[str, Any]) -> None:
+def _act(builder: StepBuilder, value: dict[str, Any]) -> None:
     if value.get("type") == "message":
-        draft.message.append(_text(value.get("content")))
+        builder.message.append(_text(value.get("content")))
         return
     name = string(value.get("tool_name")) or "?"
-    draft.calls.append(ToolCall(name, arguments_of(value.get("parameters")), string(value.get("tool_id"))))
+    builder.calls.append(ToolCall(name, arguments_of(value.get("parameters")), string(value.get("tool_id"))))
 
 
-def _joined(draft: StepDraft) -> Step:
+def _joined(builder: StepBuilder) -> Step:
     """The step, its message put together from the pieces in which it came."""
-    draft.message = ["".join(draft.message)]
-    return draft.build()
+    builder.message = ["".join(builder.message)]
+    return builder.build()
 
 
-def _said(draft: StepDraft | None, prompts: list[str], text: str) -> None:
-    if draft is None:
+def _said(builder: StepBuilder | None, prompts: list[str], text: str) -> None:
+    if builder is None:
         prompts.append(text)
     else:
-        draft.observe(text, origin="user")
+        builder.observe(text, origin="user")
 
 
-def _stream_result(draft: StepDraft, value: dict[str, Any]) -> None:
+def _stream_result(builder: StepBuilder, value: dict[str, Any]) -> None:
     """The error's own message is what the model saw; `output` is what a person was shown."""
     text = _text(obj(value.get("error")).get("message")) or _text(value.get("output"))
     is_error = {"success": False, "error": True}.get(str(value.get("status")))
-    draft.observe(text, string(value.get("tool_id")), is_error=is_error)
+    builder.observe(text, string(value.get("tool_id")), is_error=is_error)
 
 
 def _stream_usage(stats: Any) -> Usage | None:

@@ -252,11 +252,11 @@ def _priced(step: Step, usages: list[Usage | None]) -> Step:
 
 def _result(message: dict[str, Any], source: Source, chat: Chat) -> Step | None:
     exit_code = whole(obj(message.get("details")).get("exitCode"))
-    if chat.draft is None or exit_code is None:
+    if chat.builder is None or exit_code is None:
         return chat.feed(message, source)
     is_error = flag(message.get("isError"))
     text = text_of(message.get("content"))
-    chat.draft.observe(text, string(message.get("toolCallId")), is_error=is_error, exit_code=exit_code)
+    chat.builder.observe(text, string(message.get("toolCallId")), is_error=is_error, exit_code=exit_code)
     return None
 
 
@@ -265,9 +265,9 @@ def _shell(message: dict[str, Any], source: Source, chat: Chat) -> Step | None:
     if message.get("excludeFromContext") is True:
         return None
     text = f"$ {text_of(message.get('command'))}\n{text_of(message.get('output'))}"
-    if chat.draft is None:
+    if chat.builder is None:
         return chat.feed({"role": "system", "content": text}, source)
-    chat.draft.observe(text, origin="user", exit_code=whole(message.get("exitCode")))
+    chat.builder.observe(text, origin="user", exit_code=whole(message.get("exitCode")))
     return None
 
 
@@ -277,5 +277,5 @@ def _harness(content: Any, chat: Chat) -> None:
 
 
 def _observe(chat: Chat, text: str, is_error: bool | None = None) -> None:
-    if chat.draft is not None:
-        chat.draft.observe(text, origin="system", is_error=is_error)
+    if chat.builder is not None:
+        chat.builder.observe(text, origin="system", is_error=is_error)

@@ -36,7 +36,7 @@ from dense.readers.files import TraceRecord
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, number, obj, objs, seq, string, whole
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.trajectory import Source, Step, Task, ToolCall, Usage
 
 ENTRY_KEYS = frozenset({"thought", "response", "state"})
@@ -145,21 +145,21 @@ def _steps_of_trajectory(
     run: dict[str, Any], history: list[tuple[int, dict[str, Any]]], source: Source, location: TraceLocation
 ) -> Iterator[Step]:
     spoken = [message for _, message in history if role_of(message) in AGENT_ROLES]
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     for index, entry in enumerate(seq(run.get("trajectory"))):
         here = Source(source.path, line=source.line, index=index, part=source.part)
         if not is_obj(entry):
             location.notices.skip("not an entry of a trajectory", here)
-        elif draft is not None and _gave_up(entry):
-            draft.observe(_joined(entry.get("thought"), entry.get("observation")), origin="system")
+        elif builder is not None and _gave_up(entry):
+            builder.observe(_joined(entry.get("thought"), entry.get("observation")), origin="system")
         elif not any(text_of(entry.get(key)) for key in ("thought", "response", "action")):
             location.notices.skip("an entry in which the agent neither says nor does anything", here)
         else:
-            if draft:
-                yield draft.build()
-            draft = _draft(entry, _same(entry, spoken), here)
-    if draft:
-        yield draft.build()
+            if builder:
+                yield builder.build()
+            builder = _builder(entry, _same(entry, spoken), here)
+    if builder:
+        yield builder.build()
 
 
 def _gave_up(entry: dict[str, Any]) -> bool:
@@ -180,46 +180,46 @@ def _same(entry: dict[str, Any], spoken: list[dict[str, Any]]) -> dict[str, Any]
     return {}
 
 
-def _draft(entry: dict[str, Any], message: dict[str, Any], source: Source) -> StepDraft:
-    draft = StepDraft(source=source)
+def _builder(entry: dict[str, Any], message: dict[str, Any], source: Source) -> StepBuilder:
+    builder = StepBuilder(source=source)
     action = text_of(entry.get("action"))
-    draft.calls += map(tool_call, objs(message.get("tool_calls")))
-    if not draft.calls and action.strip():
-        draft.calls.append(ToolCall("bash", {"command": action}))
+    builder.calls += map(tool_call, objs(message.get("tool_calls")))
+    if not builder.calls and action.strip():
+        builder.calls.append(ToolCall("bash", {"command": action}))
     for block in objs(message.get("thinking_blocks")):
-        draft.reasoning.append(text_of(block.get("thinking")))
+        builder.reasoning.append(text_of(block.get("thinking")))
     thought = text_of(entry.get("thought"))
-    draft.message.append(thought if thought.strip() or draft.calls else text_of(entry.get("response")))
+    builder.message.append(thought if thought.strip() or builder.calls else text_of(entry.get("response")))
     observation = entry.get("observation")
     if observation is not None:
-        draft.observe(text_of(observation), draft.calls[0].id if len(draft.calls) == 1 else None)
-    return draft
+        builder.observe(text_of(observation), builder.calls[0].id if len(builder.calls) == 1 else None)
+    return builder
 
 
 def _steps_of_history(history: list[tuple[int, dict[str, Any]]], source: Source) -> Iterator[Step]:
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     for index, message in history:
         role = role_of(message)
         if role in AGENT_ROLES:
-            if draft:
-                yield draft.build()
+            if builder:
+                yield builder.build()
             here = Source(source.path, line=source.line, index=index, part=source.part)
             entry = {
                 "thought": message.get("thought"),
                 "action": message.get("action"),
                 "response": message.get("content"),
             }
-            draft = _draft(entry, message, here)
-        elif draft is not None and role in TOOL_ROLES | USER_ROLES:
+            builder = _builder(entry, message, here)
+        elif builder is not None and role in TOOL_ROLES | USER_ROLES:
             calls = [call for call in seq(message.get("tool_call_ids")) if isinstance(call, str)]
-            is_reply = message.get("message_type") in (None, "observation") and bool(draft.calls)
-            draft.observe(
+            is_reply = message.get("message_type") in (None, "observation") and bool(builder.calls)
+            builder.observe(
                 text_of(message.get("content")),
                 calls[0] if len(calls) == 1 else None,
                 origin="tool" if role in TOOL_ROLES or is_reply else "user",
             )
-    if draft:
-        yield draft.build()
+    if builder:
+        yield builder.build()
 
 
 def _instruction(history: list[tuple[int, dict[str, Any]]], config: dict[str, Any]) -> str | None:

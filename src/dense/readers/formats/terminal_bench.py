@@ -25,7 +25,7 @@ from dense.readers.files import TraceFile, TraceRecord
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import is_obj, is_seq, obj, objs, string
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import unwrap_prompt
 from dense.trajectory import Source, Step, Task, ToolCall
 
@@ -88,24 +88,24 @@ def _is_recording(head: Sequence[Any]) -> bool:
 
 
 def _episodes(records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Step]:
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     for record in records:
         episode = obj(record.value)
-        if draft is not None:
+        if builder is not None:
             if screen := _screen(text_of(episode.get("prompt"))):
-                draft.observe(screen)
-            yield draft.build()
-        draft = None
+                builder.observe(screen)
+            yield builder.build()
+        builder = None
         if (answer := string(episode.get("response"))) is None:
             location.notices.skip("episode without an answer", record.source)
             continue
-        draft = StepDraft(source=record.source)
-        said, draft.calls = _answer(answer)
-        draft.message.append(said)
-    if draft is not None:
+        builder = StepBuilder(source=record.source)
+        said, builder.calls = _answer(answer)
+        builder.message.append(said)
+    if builder is not None:
         if screen := _last_screen(location.path):
-            draft.observe(screen)
-        yield draft.build()
+            builder.observe(screen)
+        yield builder.build()
 
 
 def _last_screen(log: Path) -> str:
@@ -147,7 +147,7 @@ def _waits(command: dict[str, Any]) -> dict[str, Any]:
 def _recorded(records: Iterator[TraceRecord], first: Source, location: TraceLocation) -> Iterator[Step]:
     """The steps of a recording: a command for each Enter that was typed."""
     typed, shown, is_begun = "", "", False
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     for record in records:
         if not is_seq(record.value) or len(record.value) != 3:
             location.notices.skip("not an event of a recording", record.source)
@@ -160,24 +160,24 @@ def _recorded(records: Iterator[TraceRecord], first: Source, location: TraceLoca
             typed += text
             if ENTER.search(text):
                 command, typed = _plain(typed).strip().removesuffix(WAIT), ""
-                if draft is not None:
-                    draft.observe(_output(draft, shown))
-                    yield draft.build()
-                draft, shown = StepDraft(source=record.source, calls=[ToolCall("bash", {"command": command})]), ""
+                if builder is not None:
+                    builder.observe(_output(builder, shown))
+                    yield builder.build()
+                builder, shown = StepBuilder(source=record.source, calls=[ToolCall("bash", {"command": command})]), ""
                 if not command or (command == CLEAR and not is_begun):
-                    draft = None  # the harness clears the screen first
+                    builder = None  # the harness clears the screen first
                 is_begun = True
-    if draft is None and shown.strip():
-        draft = StepDraft(source=first, calls=[ToolCall("terminal")])
-    if draft is not None:
-        draft.observe(_output(draft, shown))
-        yield draft.build()
+    if builder is None and shown.strip():
+        builder = StepBuilder(source=first, calls=[ToolCall("terminal")])
+    if builder is not None:
+        builder.observe(_output(builder, shown))
+        yield builder.build()
 
 
-def _output(draft: StepDraft, shown: str) -> str:
+def _output(builder: StepBuilder, shown: str) -> str:
     """What was printed, without the echo of the command."""
     text = _plain(shown).replace(WAIT, "")
-    echo = f"{draft.calls[0].arguments.get('command', '')}\n"
+    echo = f"{builder.calls[0].arguments.get('command', '')}\n"
     return text.removeprefix(echo).lstrip("\n").rstrip()
 
 

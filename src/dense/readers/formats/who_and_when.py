@@ -31,7 +31,7 @@ from dense.readers.content import text_of
 from dense.readers.files import TraceRecord
 from dense.readers.json_value import is_obj, is_seq, obj, objs, seq, string
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 
 TERMINALS = frozenset({"ComputerTerminal", "Computer_terminal"})
@@ -101,7 +101,7 @@ def _speaker(entry: dict[str, Any]) -> str:
 
 
 def _steps(entries: list[Any], source: Source, location: TraceLocation) -> Iterator[Step]:
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     for index, entry in enumerate(entries):
         here = Source(source.path, source.line, index, source.part)
         if not is_obj(entry) or not (speaker := _speaker(entry)):
@@ -110,14 +110,14 @@ def _steps(entries: list[Any], source: Source, location: TraceLocation) -> Itera
         who, note = _noted(speaker)
         text = text_of(entry.get("content"))
         if observation := _observation(who, note, text):
-            if draft is not None:
-                draft.observations.append(observation)
+            if builder is not None:
+                builder.observations.append(observation)
             continue
-        if draft is not None:
-            yield draft.build()
-        draft = _draft(who, note, text, here)
-    if draft is not None:
-        yield draft.build()
+        if builder is not None:
+            yield builder.build()
+        builder = _builder(who, note, text, here)
+    if builder is not None:
+        yield builder.build()
 
 
 def _noted(speaker: str) -> tuple[str, str]:
@@ -138,16 +138,16 @@ def _observation(who: str, note: str, text: str) -> Observation | None:
     return None
 
 
-def _draft(who: str, note: str, text: str, source: Source) -> StepDraft:
-    draft = StepDraft(source=source, agent=who)
+def _builder(who: str, note: str, text: str, source: Source) -> StepBuilder:
+    builder = StepBuilder(source=source, agent=who)
     if note.startswith("->"):
-        draft.calls.append(ToolCall(note.removeprefix("->").strip() or "?", {"input": text}))
-        return draft
+        builder.calls.append(ToolCall(note.removeprefix("->").strip() or "?", {"input": text}))
+        return builder
     said, page, rest = text.partition(PAGE)
-    draft.message.append(said)
+    builder.message.append(said)
     if page:
-        draft.observe(page.lstrip("\n") + rest)
-    return draft
+        builder.observe(page.lstrip("\n") + rest)
+    return builder
 
 
 def _asked(entries: list[Any]) -> str | None:

@@ -175,4 +175,4 @@ def _checked(password: FoundPassword | None, *, is_pair: bool = False) -> Iterat
         start, value = start + user.end(), value[user.end() :]
     first = value.partition("\\n")[0]  # `passwd` wants it twice
     if is_certain_password(first):
-        yield Span(start, end if first == value else start + len(first), BY_CONTEXT, "password", True)
+        yield Span(start, end if first == value else start + len(first), BY_CONTEXT, "password")

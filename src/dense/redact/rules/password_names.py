@@ -263,4 +263,4 @@ def _span(match: re.Match[str] | None, *, is_certain: bool) -> Span | None:
 def _value_span(match: re.Match[str], rank: int, kind: str) -> Span:
     """The span of the value. A full stop or a comma behind it belongs to the sentence."""
     start, end = match.span(match.lastindex or 0)
-    return Span(start, end - (not is_quoted(match) and match.string[end - 1] in ".,;:"), rank, kind, True)
+    return Span(start, end - (not is_quoted(match) and match.string[end - 1] in ".,;:"), rank, kind)

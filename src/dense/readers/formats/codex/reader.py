@@ -42,7 +42,7 @@ from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, obj, seq, string, whole
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation, steps_of_lines
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
@@ -106,7 +106,7 @@ class _Rollout:
         self.version: str | None = None
         self.model: str | None = None
         self.prompts: list[str] = []
-        self.draft: StepDraft | None = None
+        self.builder: StepBuilder | None = None
         self.ended = False
         self.is_marked = False
         self.usage: Usage | None = None
@@ -192,29 +192,29 @@ class _Rollout:
     def count(self, last: Usage | None, total: Usage | None) -> None:
         """A response's tokens come after its last item."""
         self.usage = total or self.usage
-        if self.draft is not None and last is not None and (self.draft.calls or self.draft.message):
-            self.draft.usage = self.draft.usage or last
+        if self.builder is not None and last is not None and (self.builder.calls or self.builder.message):
+            self.builder.usage = self.builder.usage or last
             self.ended = True
 
     def compacted(self, message: str) -> None:
         """The open step was the summary that the program asked for, if the new history ends with it."""
-        draft = self.draft
-        if draft is None or draft.calls or draft.observations:
+        builder = self.builder
+        if builder is None or builder.calls or builder.observations:
             return
-        if draft.message and message.endswith("\n\n".join(draft.message)):
-            self.draft = None
+        if builder.message and message.endswith("\n\n".join(builder.message)):
+            self.builder = None
 
     def item(self, item: dict[str, Any], source: Source, timestamp: str | None) -> Step | None:
         kind = string(item.get("type"))
         if kind in OUTPUTS:
             self.output(item, source)
         elif kind in CALLS:
-            draft, done = self.act(source, timestamp)
-            draft.calls += self.calls(_call(item))
+            builder, done = self.act(source, timestamp)
+            builder.calls += self.calls(_call(item))
             return done
         elif kind == "reasoning":
-            draft, done = self.act(source, timestamp)
-            draft.reasoning.append(text_of(item.get("summary")) or text_of(item.get("content")))
+            builder, done = self.act(source, timestamp)
+            builder.reasoning.append(text_of(item.get("summary")) or text_of(item.get("content")))
             return done
         elif kind == "message":
             return self.message(item, source, timestamp)
@@ -228,20 +228,20 @@ class _Rollout:
             self.notices.skip(f"unknown item type {describe(kind)}", source)
         return None
 
-    def act(self, source: Source, timestamp: str | None) -> tuple[StepDraft, Step | None]:
+    def act(self, source: Source, timestamp: str | None) -> tuple[StepBuilder, Step | None]:
         """The step that something of the agent belongs to: the open one, or a new one if that has ended and is
         complete."""
-        if self.draft is not None and not self.ended:
-            return self.draft, None
+        if self.builder is not None and not self.ended:
+            return self.builder, None
         done = self.close()
-        self.draft = StepDraft(source=source, timestamp=timestamp)
-        return self.draft, done
+        self.builder = StepBuilder(source=source, timestamp=timestamp)
+        return self.builder, done
 
     def message(self, item: dict[str, Any], source: Source, timestamp: str | None) -> Step | None:
         text = text_of(item.get("content"))
         if item.get("role") == "assistant":
-            draft, done = self.act(source, timestamp)
-            draft.message.append(text)
+            builder, done = self.act(source, timestamp)
+            builder.message.append(text)
             return done
         if item.get("role") == "user":
             self.words(text, "user", timestamp)
@@ -252,41 +252,41 @@ class _Rollout:
     def words(self, text: str, origin: Origin, timestamp: str | None) -> None:
         if not text:
             return
-        if self.draft is None:
+        if self.builder is None:
             self.prompts.append(text)
         elif unwrap_prompt(text):
-            self.draft.observe(text, origin=origin, timestamp=timestamp)
+            self.builder.observe(text, origin=origin, timestamp=timestamp)
             self.ended = True
 
     def output(self, item: dict[str, Any], source: Source) -> None:
-        if self.draft is None:
+        if self.builder is None:
             self.notices.skip("output of a call before any action", source)
             return
         call_id = string(item.get("call_id"))
         if (parsed := self.programs.pop(call_id or "", None)) is not None:
             calls, observations = observed(parsed, item.get("output"), self.ran, call_id or "exec")
-            index = self.draft.calls.index(parsed.calls[0]) if parsed.calls[0] in self.draft.calls else 0
-            self.draft.calls[index : index + len(parsed.calls)] = calls
-            self.draft.observations += observations
+            index = self.builder.calls.index(parsed.calls[0]) if parsed.calls[0] in self.builder.calls else 0
+            self.builder.calls[index : index + len(parsed.calls)] = calls
+            self.builder.observations += observations
             self.ran = []
         else:
             text, code = _output(item.get("output") if "output" in item else item.get("tools"))
             is_error = True if text.startswith("Script failed\n") else None
-            self.draft.observe(text, call_id, exit_code=code, is_error=is_error)
+            self.builder.observe(text, call_id, exit_code=code, is_error=is_error)
         self.ended = self.ended or not self.is_marked
 
     def close(self, is_last: bool = False) -> Step | None:
         """The open step, with the sub-agents that its calls started; the last has those of which it is not known."""
-        draft, self.draft, self.ended = self.draft, None, False
-        if draft is None or not (draft.calls or any(draft.message) or any(draft.reasoning)):
+        builder, self.builder, self.ended = self.builder, None, False
+        if builder is None or not (builder.calls or any(builder.message) or any(builder.reasoning)):
             return None
-        for call in draft.calls:
-            if call.name == "spawn_agent" and (child := self.started(call, draft)):
-                draft.subagents += self.subagent(child, string(call.arguments.get("message")))
+        for call in builder.calls:
+            if call.name == "spawn_agent" and (child := self.started(call, builder)):
+                builder.subagents += self.subagent(child, string(call.arguments.get("message")))
         for child in [*self.children()] if is_last else []:
             self.notices.note(f"sub-agent {child.id} is linked to no call", Source(self.location.name))
-            draft.subagents += self.subagent(child, None)
-        return draft.build()
+            builder.subagents += self.subagent(child, None)
+        return builder.build()
 
     def children(self) -> list[_Child]:
         """The sub-agents of this rollout that no step has yet, in the order of their start."""
@@ -296,9 +296,9 @@ class _Rollout:
             self.waiting = list(family.get(self.id or "", []))
         return self.waiting
 
-    def started(self, call: ToolCall, draft: StepDraft) -> _Child | None:
+    def started(self, call: ToolCall, builder: StepBuilder) -> _Child | None:
         """The sub-agent that a call started: the one that its output names, or where it has none, the next in time."""
-        said = " ".join(o.text for o in draft.observations if o.call_id == call.id)
+        said = " ".join(o.text for o in builder.observations if o.call_id == call.id)
         if not said:
             return next(iter(self.children()), None)
         named = [child for child in self.children() if child.id in said or (child.name and child.name in said)]

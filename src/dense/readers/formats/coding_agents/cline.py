@@ -105,7 +105,7 @@ class _Session(ChatSession):
         if text.lstrip().startswith(ENVIRONMENT):
             return None
         text = text.partition(f"\n{ENVIRONMENT}")[0]
-        match = RESULT.match(text) if self.chat.draft is not None else None
+        match = RESULT.match(text) if self.chat.builder is not None else None
         if match is not None or self.is_result:
             text = text[match.end() :] if match is not None else text
             self.is_result = not text.strip()

@@ -115,8 +115,8 @@ class _Conversation(ChatSession):
             self.location.notices.skip("bubble of neither the user nor the agent", source)
         elif string((call := obj(line.get("toolFormerData"))).get("name")):
             answer, self.answer = self.answer, string(call.get("modelCallId"))
-            if self.answer is not None and self.answer == answer and self.chat.draft is not None and not self.waiting:
-                self.chat.draft.calls.append(tool_call(_call(call)))
+            if self.answer is not None and self.answer == answer and self.chat.builder is not None and not self.waiting:
+                self.chat.builder.calls.append(tool_call(_call(call)))
                 yield from _result(call)
                 return
             message = self.waiting or _message(line)

@@ -61,35 +61,35 @@ class _Session(AgentSession):
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
         (kind, payload), time = _event(line), timestamp(line.get("timestamp"))
-        draft = self.draft
+        builder = self.builder
         if kind in ("TurnBegin", "SteerInput"):
             self.said(text_of(payload.get("user_input")), time)
         elif kind == "StepBegin":
             return self.act(source, None, time)[0]
         elif kind == "SubagentEvent":
             return self.subagent(payload, source)
-        elif draft is None:
+        elif builder is None:
             if kind and kind not in SILENT and kind != "StatusUpdate":
                 self.location.notices.skip(f"{kind[:60]!r} before any action", source)
         elif kind == "ContentPart":
             is_thought = payload.get("type") == "think"
-            (draft.reasoning if is_thought else draft.message).append(
+            (builder.reasoning if is_thought else builder.message).append(
                 text_of(payload.get("think") if is_thought else payload)
             )
         elif kind == "ToolCall":
             function = obj(payload.get("function"))
             name = string(function.get("name")) or "?"
-            draft.calls.append(ToolCall(name, arguments_of(function.get("arguments")), string(payload.get("id"))))
-        elif kind == "ToolCallPart" and draft.calls:
-            given = str(draft.calls[-1].arguments.get("input", "")) + (string(payload.get("arguments_part")) or "")
-            draft.calls[-1] = replace(draft.calls[-1], arguments=arguments_of(given))
+            builder.calls.append(ToolCall(name, arguments_of(function.get("arguments")), string(payload.get("id"))))
+        elif kind == "ToolCallPart" and builder.calls:
+            given = str(builder.calls[-1].arguments.get("input", "")) + (string(payload.get("arguments_part")) or "")
+            builder.calls[-1] = replace(builder.calls[-1], arguments=arguments_of(given))
         elif kind == "ToolResult":
             result = obj(payload.get("return_value")) or obj(payload.get("result"))
             text, code = _result(result)
             is_error = flag(result.get("is_error")) or None
-            draft.observe(text, string(payload.get("tool_call_id")), is_error=is_error, exit_code=code)
+            builder.observe(text, string(payload.get("tool_call_id")), is_error=is_error, exit_code=code)
         elif kind == "StatusUpdate":
-            draft.usage = _usage(obj(payload.get("token_usage"))) or draft.usage
+            builder.usage = _usage(obj(payload.get("token_usage"))) or builder.usage
         elif kind not in SILENT and line.get("type") != "metadata":
             self.location.notices.skip(f"unknown event {kind[:60]!r}", source)
         return None
@@ -102,9 +102,9 @@ class _Session(AgentSession):
             steps.append(done)
 
     def close(self) -> Step | None:
-        for call in self.draft.calls if self.draft is not None else ():
-            if (inner := self.inner.pop(call.id or "", None)) is not None and self.draft is not None:
-                self.draft.subagents += _nested(*inner, call)
+        for call in self.builder.calls if self.builder is not None else ():
+            if (inner := self.inner.pop(call.id or "", None)) is not None and self.builder is not None:
+                self.builder.subagents += _nested(*inner, call)
         return super().close()
 
 

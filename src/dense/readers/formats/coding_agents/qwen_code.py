@@ -72,15 +72,15 @@ class _Session(AgentSession):
         self, line: dict[str, Any], parts: list[dict[str, Any]], source: Source, time: str | None
     ) -> Step | None:
         usage = _usage(obj(line.get("usageMetadata")))
-        done, draft = self.act(source, string(line.get("model")), time, usage)
+        done, builder = self.act(source, string(line.get("model")), time, usage)
         for part in parts:
             if call := obj(part.get("functionCall")):
                 name = string(call.get("name")) or "?"
-                draft.calls.append(ToolCall(name, arguments_of(call.get("args")), string(call.get("id"))))
+                builder.calls.append(ToolCall(name, arguments_of(call.get("args")), string(call.get("id"))))
             elif part.get("thought") is True:
-                draft.reasoning.append(text_of(part.get("text")))
+                builder.reasoning.append(text_of(part.get("text")))
             else:
-                draft.message.append(text_of(part))
+                builder.message.append(text_of(part))
         return done
 
     def hear(self, parts: list[dict[str, Any]], source: Source, time: str | None) -> None:
@@ -91,14 +91,14 @@ class _Session(AgentSession):
                 self.said(text, time)
 
     def result(self, answer: dict[str, Any], source: Source) -> None:
-        if self.draft is None:
+        if self.builder is None:
             self.location.notices.skip("result of a call before any action", source)
             return
         response = obj(answer.get("response"))
         error = text_of(response.get("error"))
         text, code = shell_result(text_of(response.get("output")) or error)
         is_error = True if error else None
-        self.draft.observe(text, string(answer.get("id")), is_error=is_error, exit_code=code)
+        self.builder.observe(text, string(answer.get("id")), is_error=is_error, exit_code=code)
 
 
 def shell_result(text: str) -> tuple[str, int | None]:

@@ -12,7 +12,7 @@ from dense.readers.chat import Chat
 from dense.readers.files import TraceRecord
 from dense.readers.json_value import is_obj, objs
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, Usage
 
@@ -29,7 +29,7 @@ class AgentSession:
         self.version: str | None = None
         self.model: str | None = None
         self.prompts: list[str] = []
-        self.draft: StepDraft | None = None
+        self.builder: StepBuilder | None = None
         self.usage: Usage | None = None
         """The program's own total; None if the steps add up to it."""
 
@@ -39,25 +39,25 @@ class AgentSession:
 
     def close(self) -> Step | None:
         """The step that is open."""
-        draft, self.draft = self.draft, None
-        return None if draft is None else draft.build()
+        builder, self.builder = self.builder, None
+        return None if builder is None else builder.build()
 
     def act(
         self, source: Source, model: str | None, time: str | None, usage: Usage | None = None
-    ) -> tuple[Step | None, StepDraft]:
+    ) -> tuple[Step | None, StepBuilder]:
         """Open a step: the one before it, which is complete now, and the new one."""
         done = self.close()
-        self.draft = draft = StepDraft(source=source, timestamp=time, usage=usage)
+        self.builder = builder = StepBuilder(source=source, timestamp=time, usage=usage)
         if self.model is None:
             self.model = model
         elif model is not None and model != self.model:
-            draft.model = model
-        return done, draft
+            builder.model = model
+        return done, builder
 
     def said(self, text: str, time: str | None, *, is_own: bool = False) -> None:
         """What a person said, or the program itself."""
-        if self.draft is not None:
-            self.draft.observe(text, origin="system" if is_own else "user", timestamp=time)
+        if self.builder is not None:
+            self.builder.observe(text, origin="system" if is_own else "user", timestamp=time)
         elif not is_own:
             self.prompts.append(text)
 

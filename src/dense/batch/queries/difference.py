@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dense.batch.questions.summary import TASK
-from dense.batch.questions.table import AnswerTable, BatchTable
+from dense.batch.queries.summary import TASK
+from dense.batch.queries.table import AnswerTable, BatchTable
 
 SHARES = {
     "states": ("States", "state", "SELECT state, count(*) FROM traces WHERE error = '' GROUP BY 1"),
@@ -40,8 +40,8 @@ def difference(first: BatchTable, second: BatchTable, top: int = 10) -> list[Ans
 
 
 def _shares(first: BatchTable, second: BatchTable, totals: list[int], name: str, top: int) -> AnswerTable:
-    title, column, question = SHARES[name]
-    counts = [dict(table.ask(question)) for table in (first, second)]
+    title, column, query = SHARES[name]
+    counts = [dict(table.ask(query)) for table in (first, second)]
     rows = [
         (value, *(count.get(value, 0) for count in counts), *_pair(counts, totals, value))
         for value in counts[0].keys() | counts[1].keys()
@@ -57,12 +57,12 @@ def _pair(counts: list[dict[str, int]], totals: list[int], value: str) -> tuple[
 
 def _same_traces(first: BatchTable, second: BatchTable, top: int) -> list[AnswerTable]:
     """How the state of traces changed that both tables have, by their content."""
-    question = "SELECT content || ' ' || part, state, source, part FROM traces WHERE error = ''"
-    states = {row[0]: row[1:] for row in first.ask(question)}
+    query = "SELECT content || ' ' || part, state, source, part FROM traces WHERE error = ''"
+    states = {row[0]: row[1:] for row in first.ask(query)}
     changes: dict[tuple[str, str], int] = {}
     examples: list[tuple[str, str, str, str]] = []
     same = 0
-    for key, state, source, part in second.ask(question):
+    for key, state, source, part in second.ask(query):
         if key in states:
             same += 1
             before = states[key][0]
@@ -81,12 +81,12 @@ def _same_traces(first: BatchTable, second: BatchTable, top: int) -> list[Answer
 
 def _tasks(first: BatchTable, second: BatchTable, top: int) -> AnswerTable:
     """Tasks that both tables have, by how much their share of complete traces differs."""
-    question = (
+    query = (
         f"SELECT {TASK}, min(task), count(*), count(*) FILTER (WHERE state = 'complete'), count(*) FILTER (WHERE state"
         " IN ('incomplete', 'broken')) FROM traces WHERE error = '' AND task <> '' GROUP BY 1"
     )
-    known = {row[0]: row[1:] for row in first.ask(question)}
-    rows = [(*known[row[0]], *row[2:]) for row in second.ask(question) if row[0] in known]
+    known = {row[0]: row[1:] for row in first.ask(query)}
+    rows = [(*known[row[0]], *row[2:]) for row in second.ask(query) if row[0] in known]
     rows.sort(key=lambda row: (-abs(row[6] / row[4] - row[3] / row[1]), row[0]))
     columns = ("task", "traces A", "complete A", "open A", "traces B", "complete B", "open B")
     return AnswerTable("tasks", "Tasks of both tables", columns, tuple(rows[:top]))

@@ -12,10 +12,10 @@ import pytest
 from made_traces import made_trace, ran_batch
 from typer.testing import CliRunner
 
-from dense.batch.questions.difference import difference
-from dense.batch.questions.search import search
-from dense.batch.questions.summary import summary
-from dense.batch.questions.table import AnswerTable, BatchTable
+from dense.batch.queries.difference import difference
+from dense.batch.queries.search import search
+from dense.batch.queries.summary import summary
+from dense.batch.queries.table import AnswerTable, BatchTable
 from dense.batch.spec import BatchSpec
 from dense.cli import app
 from dense.cli.session.version import code_commit

@@ -1,4 +1,4 @@
-"""What the questions about a batch print: tables of text, JSON, or a page."""
+"""What the queries of a batch print: tables of text, JSON, or a page."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 import msgspec
 
-from dense.batch.questions.difference import difference
-from dense.batch.questions.page import cell_text, page
-from dense.batch.questions.search import SearchMatch
-from dense.batch.questions.search import search as search_table
-from dense.batch.questions.summary import summary as summarise
-from dense.batch.questions.table import AnswerTable, BatchTable
+from dense.batch.queries.difference import difference
+from dense.batch.queries.page import cell_text, page
+from dense.batch.queries.search import SearchMatch
+from dense.batch.queries.search import search as search_table
+from dense.batch.queries.summary import summary as summarise
+from dense.batch.queries.table import AnswerTable, BatchTable
 from dense.cli.text import printable, shortened
 from dense.errors import DenseError
 from dense.service.private_files import write_files

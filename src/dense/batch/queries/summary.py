@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dense.batch.questions.table import AnswerTable, BatchTable
+from dense.batch.queries.table import AnswerTable, BatchTable
 from dense.lessons.lesson import task_hash
 from dense.trajectory import Task
 

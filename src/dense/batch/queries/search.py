@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.table import BatchTable
 
 MAX_EXCERPT = 160
 HOLDERS = {
