@@ -286,7 +286,11 @@ def _row(
             state=run.state if isinstance(run, FeedbackRun) else "",
             issues=[
                 IssueCell(
-                    issue.code, issue.text, issue.resolved_at is None, issue.is_fatal, clip_end(issue.quote, MAX_QUOTE)
+                    issue.code,
+                    issue.text,
+                    issue.resolved_at is None,
+                    issue.severity == "fatal",
+                    clip_end(issue.quote, MAX_QUOTE),
                 )
                 for issue in issues
             ],

@@ -211,9 +211,7 @@ def compare(
         for comparison in comparisons:
             for line in _lines(comparison):
                 console.print(printable(line), markup=False)
-    failed = [
-        comparison for comparison in comparisons if fail_under is not None and not _reaches(comparison, fail_under, by)
-    ]
+    failed = [each for each in comparisons if fail_under is not None and not _reaches(each, fail_under, by)]
     for comparison in failed:
         words = f"{printable(comparison.recipient)}: {_words(by)} is below {fail_under:+g} points"
         error_console().print(f"failed: {words}", markup=False)
@@ -223,13 +221,14 @@ def compare(
 
 def _side(text: str) -> Side:
     """`EXPERIMENT` or `EXPERIMENT#METHOD`."""
-    name, sign, method = text.rpartition("#")
-    path = Path(name if sign else text)
+    experiment, sign, method = text.rpartition("#")
+    path = Path(experiment if sign else text)
     return Side(experiment_of(existing_folder(path, None)), method if sign else None)
 
 
 def _lines(comparison: PairedComparison) -> list[str]:
-    difference, points = comparison.difference, comparison.difference.points
+    difference = comparison.difference
+    points = difference.points
     rates = " − ".join(f"{format_fixed(side.value or 0.0, 2)} %" for side in (comparison.second, comparison.first))
     names = f"{difference.method_label} (second) − {difference.reference_label} (first)"
     if points.value is None:
