@@ -30,7 +30,7 @@ from dense.batch.spec import BatchSpec
 from dense.errors import DenseError, describe_exception
 from dense.service.private_files import make_folder
 
-SPEC, ERRORS, ANSWERS, ATTEMPT = "_spec.json", "_errors.jsonl", "_answers.sqlite", "_attempt-"
+SPEC, ERRORS, ANSWERS, LOSS_MARKER = "_spec.json", "_errors.jsonl", "_answers.sqlite", "_attempt-"
 ITEMS, SPEC_OF_PART = b"dense.items", b"dense.spec"
 """What a part's footer names: the digests of finished inputs, the hash of the spec."""
 READERS_AT_ONCE = 16
@@ -83,7 +83,7 @@ class Target:
         """Whether an input is one of the files that a batch writes here."""
         folder, _, name = uri.rpartition("/")
         home = str(Path(self._path).resolve()) if self.is_local else self._system.unstrip_protocol(self._path)
-        is_ours = _is_part(name) or name.startswith((SPEC, ERRORS, ANSWERS, ATTEMPT, ".part-"))
+        is_ours = _is_part(name) or name.startswith((SPEC, ERRORS, ANSWERS, LOSS_MARKER, ".part-"))
         return is_ours and folder == home.rstrip("/")
 
     def file(self, name: str) -> str:

@@ -88,8 +88,8 @@ def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterato
         yield from chosen.read(_ahead(records), location)
         return
     if forced:
-        # Not even a forced reader claims it, in any view: it gets the first one, and says what it cannot make out.
-        for records in islice(_views(file), 1):
+        # Not even a forced reader claims it: it gets the records in the first way, and says what it cannot make out.
+        for records in islice(_record_lists(file), 1):
             yield from reader(forced).read(_ahead(records), location)
         return
     raise NotATrace(
@@ -111,7 +111,7 @@ def is_recognised(file: TraceFile | EventFolder) -> bool:
 
 def _claimed(file: TraceFile | EventFolder, forced: str | None) -> tuple[Reader, Iterator[TraceRecord]] | None:
     """The reader that claims a file, and the records to give it."""
-    for records in _views(file):
+    for records in _record_lists(file):
         head = list(islice(records, HEAD_RECORDS))
         values = [record.value for record in head]
         for name in [forced] if forced else READERS:
@@ -120,7 +120,7 @@ def _claimed(file: TraceFile | EventFolder, forced: str | None) -> tuple[Reader,
     return None
 
 
-def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[TraceRecord]]:
+def _record_lists(file: TraceFile | EventFolder) -> Iterator[Iterator[TraceRecord]]:
     """The ways in which a file can be taken as records."""
     if isinstance(file, EventFolder):
         yield file.records()

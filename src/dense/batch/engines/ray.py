@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from dense.batch.engines.attempts import process_repeatable
 from dense.batch.engines.engine import BatchJob
+from dense.batch.engines.repeats import process_repeatable
 from dense.batch.known import KnownRows
 from dense.batch.libraries import ray
 from dense.batch.partition import Partition
