@@ -76,11 +76,11 @@ def _decoded[T: SourceTree | ReconciledTree](path: Path, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError:
-        found, expected = msgspec.json.decode(content, type=StoredSchema).schema, kind.__struct_config__.tag
-        if found == expected:
+        written, expected = msgspec.json.decode(content, type=StoredSchema).schema, kind.__struct_config__.tag
+        if written == expected:
             raise
         raise DenseError(
-            f"{path}: has the schema {found or 'of no tree'}, this version reads {expected}: distill the trace again"
+            f"{path}: has the schema {written or 'of no tree'}, this version reads {expected}: distill the trace again"
         ) from None
 
 
