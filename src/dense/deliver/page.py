@@ -32,8 +32,15 @@ MAX_KEYS_FOR_OTHERS = 100
 CLOSE, END = "{key}|\n", "{key}| end\n"
 """The line after the last of several quoted bodies, and such a line at the end of a message."""
 END_SIZE = len(END.format(key="")) + KEY_LENGTH
-UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]")
+_BEYOND_ASCII = (
+    "\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f"
+)
+UNSAFE = re.compile(f"[\x00-\x1f{_BEYOND_ASCII}]")
 """Characters that end a line, control a terminal, or have no bytes."""
+ACTING = re.compile(f"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f{_BEYOND_ASCII}]")
+"""The same within a text of several lines."""
+SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
+"""Colours, movements of the cursor, titles and clipboards: nothing that a reader misses."""
 ALWAYS = 100
 """The value of what is never dropped."""
 MIN_SHORTENED_BYTES = 60
@@ -120,14 +127,21 @@ def _lines(items: Iterable[Item], key: str) -> Iterator[str]:
 
 def safe_item(item: Item) -> Item:
     """The item with each line of the program as one printable line; never larger. Quoted bodies stay as they are, apart
-    from characters that have no bytes."""
-    quotes = tuple([(escaped(mark), encodable(text)) for mark, text in item.quotes])
+    from characters that act on a terminal or have no bytes."""
+    quotes = tuple([(escaped(mark), harmless(text)) for mark, text in item.quotes])
     return Item(item.kind, item.value, escaped(item.label), escaped(item.text), quotes)
 
 
 def escaped(text: str) -> str:
     """The text without characters that end a line or control a terminal; never larger."""
     return text if text.isprintable() else UNSAFE.sub("?", text)
+
+
+def harmless(text: str) -> str:
+    """A text of several lines without what controls a terminal or turns the direction; never larger."""
+    if "\x1b" in text:
+        text = SEQUENCE.sub("", text)
+    return text if text.isprintable() else ACTING.sub("?", text)
 
 
 def one_line(text: str) -> str:
