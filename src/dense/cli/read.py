@@ -252,15 +252,9 @@ class ReadSummary:
             for (path, kind, text), notices in groups.items():
                 lines = [n.source.line for n in notices if n.source.line is not None]
                 indices = [n.source.index for n in notices if n.source.line is None and n.source.index is not None]
-<<<<<<< HEAD
                 label = printable(path) + (f":{ranges(lines)}" if lines else f"#{ranges(indices)}" if indices else "")
                 prefix = "" if kind == "note" else f"{kind}: "
-                yield f"warning: {label}: {prefix}{printable(text)}"
-=======
-                place = printable(path) + (f":{ranges(lines)}" if lines else f"#{ranges(indices)}" if indices else "")
-                label = "" if kind == "note" else f"{kind}: "
-                yield clean_line(f"warning: {place}: {label}{text}")
->>>>>>> main
+                yield clean_line(f"warning: {label}: {prefix}{text}")
 
 
 def _column(

@@ -59,9 +59,9 @@ def redact(
         new = iter(redacted)
         trajectory = rewrite_trajectory(trajectory, lambda _: next(new))
     labels = labels_of(trajectory)
-    found = replacer.replace_more(labels)
-    if found != labels:
-        trajectory = rewrite_labels(trajectory, dict(zip(labels, found, strict=True)).__getitem__)
+    rewritten = replacer.replace_more(labels)
+    if rewritten != labels:
+        trajectory = rewrite_labels(trajectory, dict(zip(labels, rewritten, strict=True)).__getitem__)
     return trajectory, replacer.redactions
 
 
