@@ -17,7 +17,7 @@ from dense.cli.text import printable
 from dense.errors import DenseError
 from dense.view.load import load_runs
 from dense.view.page import write_view
-from refit.cli.place import error_console, existing_folder, output_console
+from refit.cli.common import error_console, existing_folder, output_console
 from refit.cli.table import show_report
 from refit.experiment.executor import INVALID_SOURCE, NO_FEEDBACK
 from refit.experiment.experiment import (
