@@ -97,6 +97,22 @@ def test_no_text_ends_its_feedback(name: str) -> None:
             assert convert(trajectory, form)
 
 
+def test_no_nesting_of_an_argument_ends_its_feedback() -> None:
+    deep: Any = 1
+    for _ in range(900):
+        deep = [{"a": deep}]
+    source = Source("t")
+    for name in ("bash", "read", "write", "todo", "x"):
+        calls = (
+            ToolCall(name, {"command": deep, "file_path": deep, "content": deep, "todos": deep, "kept": "x"}, "c"),
+        )
+        steps = (Step(source, calls=calls, observations=(Observation("1 failed", "c"),)), Step(source, "Done."))
+        done = distill_sync(Trajectory(format="dense", id="t", source=source, task=Task("Do it."), steps=steps))
+        kept = done.assessment.trajectory.steps[0].calls[0].arguments
+        assert kept["kept"] == "x"
+        assert kept["command"] == "[nested too deeply]"
+
+
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_no_number_of_a_task_ends_its_feedback(sentence: str) -> None:
     measured = "accuracy: 0.5 latency 3 ms\n12 result.txt\nreal 0m1.2.3s\na = 1\nb = 0\n"
