@@ -21,6 +21,7 @@ from dense.tree import (
     NextStep,
     Product,
     RequirementStatus,
+    Severity,
     ShortcutOutcome,
 )
 
@@ -53,14 +54,16 @@ class IssueDraft(Struct, frozen=True):
     """What is wrong or missing. An issue without text is not accepted."""
     evidence: tuple[str, ...] = ()
     """References to the nodes that show it, at or below the part that raises it."""
-    is_fatal: bool = False
-    """Whether it makes the result of its subtask wrong."""
+    severity: Severity = "serious"
+    """How much it weighs: a doubt never changes a state."""
     code: str = ""
     """The kind of finding, for analysts that have codes."""
     key: str = ""
     """How a resolution refers to it."""
     quote: str = ""
     """A line of the trace that shows it; empty for none."""
+    names: tuple[str, ...] = ()
+    """The files, commands and values that it is about."""
     resolution: tuple[str, ...] = ()
     """References to later nodes that show the recovery, if the part that raises it also closes it."""
     restates: str = ""

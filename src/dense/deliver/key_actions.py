@@ -21,7 +21,7 @@ from dense.deliver.quotes import QuoteBlock, Quotes, quote_block, quote_whole, q
 from dense.evidence.facts.paths import base_name, same_file
 from dense.text.search import holds_quote
 from dense.trajectory import ToolCall
-from dense.tree import Leaf, Node, ReconciledTree, Subtask, leaves, nodes
+from dense.tree import Leaf, Node, ReconciledTree, Subtask, leaves, nodes, open_issues
 
 type KeyRole = Literal["final", "shows", "wrong", "checks", "needed"]
 
@@ -36,8 +36,6 @@ MAX_CALL_BYTES = 1_600
 """Of a call that is no product."""
 MIN_CALL_SHARE = 0.2
 """A smaller part of a call is not worth quoting."""
-FROM_SYSTEM = "from the system"
-"""How the head of an output ends that the harness wrote: that a limit was reached, the state says."""
 READ_BACK_SHARE = 0.5
 """An output of whose lines a larger part was written by the attempt itself reads back what it wrote."""
 MAKE_FOLDER = re.compile(r"(?:cd \S+ && )?mkdir [^;&|\n]+")
@@ -67,6 +65,8 @@ class KeyAction(Struct, frozen=True, dict=True):
     """A line that must be among what is quoted of its output."""
     product: str = ""
     """The product that it made or helped to make."""
+    is_check: bool = False
+    """Whether it ran a check, whose result is all that counts of its output."""
 
     @cached_property
     def size(self) -> int:
@@ -198,13 +198,14 @@ def rank_key_actions(tree: ReconciledTree, actions: Sequence[TranscriptAction], 
     found = [*_products(tree, attempt), *_shows(tree, attempt)]
     for product in tree.products:
         if product.check:
-            verb = "checks" if attempt.effects(product.check).tests else "shows"
-            key = _key(product.check, "checks", f"{verb} {one_line(product.path)}", attempt)
-            found.append(_without_read_backs(key, found) if key else None)
+            is_check = bool(attempt.effects(product.check).tests)
+            purpose = f"{'checks' if is_check else 'shows'} {one_line(product.path)}"
+            key = _key(product.check, "checks", purpose, attempt)
+            found.append(replace(_without_read_backs(key, found), is_check=is_check) if key else None)
     wanted = [name for node in nodes(tree.root) for name in _wanted(node)]
     numbers = [number for number in attempt.numbers(dict.fromkeys(wanted)) if not attempt.only_makes_folder(number)]
     needed = [_key(number, "needed", "", attempt) for number in numbers]
-    found += [key for key in needed if key and any(not block.head.endswith(FROM_SYSTEM) for block in key.blocks)]
+    found += [key for key in needed if key and any(block.origin != "system" for block in key.blocks)]
     by_action: dict[int, KeyAction] = {}
     for key in sorted((key for key in found if key is not None), key=lambda key: ROLES.index(key.role)):
         holder = attempt.holder(key.action)
@@ -214,15 +215,15 @@ def rank_key_actions(tree: ReconciledTree, actions: Sequence[TranscriptAction], 
 
 
 def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]:
-    still_open = [issue for issue in tree.issues if issue.resolved_at is None]
-    doubtful = {number for issue in still_open if issue.is_fatal for number in attempt.numbers(issue.evidence)}
+    fatal = [issue for issue in open_issues(tree) if issue.severity == "fatal"]
+    wrong = {number for issue in fatal for number in attempt.numbers(issue.evidence)}
     found: list[KeyAction | None] = []
     task = tree.task.instruction if tree.task else ""
     asked = [product for product in tree.products if base_name(product.path) in task]
     for product in sorted(tree.products, key=lambda one: one not in asked):
         path = one_line(product.path)
         role: KeyRole = "final" if product in asked or not asked else "needed"
-        role = "wrong" if product.action in doubtful else role
+        role = "wrong" if product.action in wrong else role
         word = "handed in, wrong:" if role == "wrong" else "final"
         if handed := attempt.diff_of(product.path, after=product.action):
             found.append(replace(handed, role=role, purpose=f"{word} {path}", product=path))
@@ -239,11 +240,10 @@ def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]
 
 def _shows(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]:
     """What shows the open issues. Of a message that the agent was sent, the line with the issue is enough."""
-    still_open = [issue for issue in tree.issues if issue.resolved_at is None]
     found: list[KeyAction | None] = []
-    for issue in sorted(still_open, key=lambda issue: not issue.is_fatal):
+    for issue in open_issues(tree):
         cited = attempt.numbers(issue.evidence)
-        if cited and (issue.quote or issue.is_fatal):
+        if cited and (issue.quote or issue.severity == "fatal"):
             shown = _holding(issue.quote, cited, attempt)
             key = _key(shown, "shows", f"shows {issue.id}", attempt, issue.id, issue.quote)
             found.append(key if key and any(block.kind == "call" for block in key.blocks) else None)
@@ -350,5 +350,5 @@ def _most(key: KeyAction, block: Block) -> int:
     if key.role == "final":
         return byte_size(block.text) + MAX_CALL_BYTES
     if block.kind == "output":
-        return MAX_SHOWN_BYTES if key.focus or key.purpose.startswith("checks ") else MAX_OUTPUT_BYTES
+        return MAX_SHOWN_BYTES if key.focus or key.is_check else MAX_OUTPUT_BYTES
     return MAX_CALL_BYTES

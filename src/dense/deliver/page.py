@@ -22,6 +22,7 @@ from itertools import count, islice
 from zlib import crc32
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 KEY_LENGTH = 5
 KEY_CHARACTERS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -158,16 +159,16 @@ def byte_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-def shortened(item: Item, room: int) -> Item | None:
+def shortened[I: Item](item: I, room: int) -> I | None:
     """The item's line in so many bytes, without its quoted bodies; None if too little of it would be left."""
     left = room - byte_size(item.label) - 1
     if byte_size(item.text) <= left:
-        return Item(item.kind, item.value, item.label, item.text)
+        return replace(item, quotes=())
     left -= byte_size(ELLIPSIS)
     if left < MIN_SHORTENED_BYTES:
         return None
     text = item.text.encode("utf-8", "replace")[:left].decode("utf-8", "ignore") + ELLIPSIS
-    return Item(item.kind, item.value, item.label, text)
+    return replace(item, text=text, quotes=())
 
 
 def fit_items(items: Sequence[Item], room: int) -> tuple[list[Item], list[Item]]:

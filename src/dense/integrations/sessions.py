@@ -22,6 +22,7 @@ from dense.service.turns import TurnChoice, select_turn
 from dense.text.clip import clip_end
 from dense.text.terminal import plain_line
 from dense.trajectory import Trajectory
+from dense.tree import open_issues
 from dense.version import __version__
 
 INDEX = "index.json"
@@ -108,6 +109,6 @@ def _distilled(session: StoredSession) -> tuple[str, str, str]:
     except DenseError as error:
         return "unread", clean_line(str(error)), ""
     tree, task = done.reconciled, done.assessment.trajectory.task
-    issue = next((issue.text for issue in tree.issues if issue.resolved_at is None), "")
+    issue = next((issue.text for issue in open_issues(tree)), "")
     state = tree.root.verdict.state if tree.root.verdict is not None else "unknown"
     return state, issue, clip_end(plain_line(" ".join((task.instruction if task else "").split())), MAX_TASK_CHARS)

@@ -60,7 +60,7 @@ class FeedbackOptions(Struct, frozen=True):
     """Which request of a session the feedback is for; None takes the trajectory as it is."""
 
 
-UNREAD = Trajectory("", "", Source(""))
+UNREAD = Trajectory(format="", id="", source=Source(""))
 """In place of a trajectory that could not be cleaned: nothing of it leaves."""
 
 
