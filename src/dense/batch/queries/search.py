@@ -5,6 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from dense.batch.queries.table import BatchTable
+from dense.errors import WrongUsage
+from dense.text.terminal import is_text
 
 MAX_EXCERPT = 160
 HOLDERS = {
@@ -36,6 +38,8 @@ class SearchMatch(Struct, frozen=True, rename={"holder": "place"}):
 
 def search(table: BatchTable, text: str, limit: int = 20) -> tuple[int, list[SearchMatch]]:
     """How many traces hold the text, whatever its case, and the first of them: each with the most telling field."""
+    if not is_text(text):
+        raise WrongUsage(f"{text}: no UTF-8, so no trace holds it")
     tests = {name: f"contains(lower({column}), lower($text))" for name, column in HOLDERS.items()}
     any_holder = " OR ".join(tests.values())
     holder = "CASE " + " ".join(f"WHEN {test} THEN '{name}'" for name, test in tests.items()) + " END"
