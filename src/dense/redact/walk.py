@@ -99,15 +99,15 @@ TOO_DEEP = "[nested too deeply]"
 def without_depth(trajectory: Trajectory) -> Trajectory:
     """The trajectory with a mark in place of each argument that is nested too deeply, sub-agents included."""
 
-    def step(one: Step) -> Step:
-        calls = tuple([replace(call, arguments=_shallow(call.arguments)) for call in one.calls])
-        return replace(one, calls=calls, subagents=tuple(map(without_depth, one.subagents)))
+    def shallow_step(step: Step) -> Step:
+        calls = tuple([replace(call, arguments=_shallow(call.arguments)) for call in step.calls])
+        return replace(step, calls=calls, subagents=tuple(map(without_depth, step.subagents)))
 
     is_deep = any(
         step.subagents or any(_is_deep(value) for call in step.calls for value in call.arguments.values())
         for step in trajectory.steps
     )
-    return replace(trajectory, steps=tuple(map(step, trajectory.steps))) if is_deep else trajectory
+    return replace(trajectory, steps=tuple(map(shallow_step, trajectory.steps))) if is_deep else trajectory
 
 
 def _shallow(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -120,8 +120,8 @@ def _is_deep(value: Any) -> bool:
         inner, depth = waiting.pop()
         if depth > MAX_NESTING:
             return True
-        held = cast("dict[str, Any]", inner).values() if isinstance(inner, dict) else cast("list[Any]", inner)
-        waiting += [(one, depth + 1) for one in held if isinstance(one, dict | list)]
+        items = cast("dict[str, Any]", inner).values() if isinstance(inner, dict) else cast("list[Any]", inner)
+        waiting += [(item, depth + 1) for item in items if isinstance(item, dict | list)]
     return False
 
 
