@@ -9,7 +9,8 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.actions.blocks import Block, TranscriptAction
+from dense.actions.blocks import Block
+from dense.actions.transcript import TranscriptAction
 
 WINDOW = 4
 """Lines in a row that must be the same before they count as repeated."""

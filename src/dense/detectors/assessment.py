@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
 
+from dense.actions.action import Actions
 from dense.actions.check_commands import is_test_file
-from dense.actions.step_effects import EffectsCache
 from dense.detectors.registry import Finding, detect
 from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
@@ -36,13 +36,13 @@ class TraceAssessment:
 
     def __init__(self, trajectory: Trajectory) -> None:
         self.trajectory = trajectory
-        self.effects = EffectsCache()
-        """What each step did."""
+        self.actions = Actions(trajectory.steps)
+        """What each step did and showed."""
 
     @cached_property
     def evidence(self) -> TraceEvidence:
         """What the trace shows."""
-        return TraceEvidence(self.trajectory, self.effects)
+        return TraceEvidence(self.trajectory, self.actions)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -9,11 +9,11 @@ from functools import cached_property
 
 from msgspec import structs
 
-from dense.actions.effects import Effects, EffectsOf
-from dense.actions.observations.harness import awaited_commands, failed_calls, separated
+from dense.actions.action import Actions
+from dense.actions.effects import Effects
+from dense.actions.observations.harness import awaited_commands, failed_calls
 from dense.actions.observations.observe import observe
 from dense.actions.observations.result import ObservedFailure, ObservedResult
-from dense.actions.step_effects import commands
 from dense.actions.step_effects import effects as step_effects
 from dense.evidence.checks.checks import Check, could_not_run, find_checks
 from dense.evidence.checks.test_edits import TestEdit, find_reverted_checks, find_test_edits
@@ -45,17 +45,26 @@ NOT_CHECKS = (
 class TraceEvidence:
     """What one trajectory shows. Actions are known by their numbers, from 1 on."""
 
-    def __init__(self, trajectory: Trajectory, effects: EffectsOf) -> None:
+    def __init__(self, trajectory: Trajectory, actions: Actions) -> None:
         self.task = trajectory.task
-        self.steps = tuple(map(separated, trajectory.steps))
+        self.steps = tuple([action.separated for action in actions])
         self.requirements = requirements(trajectory.task)
         steps = self.steps
-        done = [with_subagents(step, effects(step)) if step.subagents else effects(step) for step in trajectory.steps]
-        texts = [commands(step) for step in steps]
+        done = [
+            with_subagents(action.step, action.effects) if action.step.subagents else action.effects
+            for action in actions
+        ]
+        texts = [action.commands for action in actions]
         awaited = awaited_commands(steps, texts)
-        origins = [awaited.get(place, place) for place in range(len(steps))]
-        results = [observe(step, done[at], texts[at]) for step, at in zip(steps, origins, strict=True)]
-        results = _with_own_names(results, done)
+
+        def result(place: int) -> ObservedResult:
+            """What came back, by what the action did, or the one whose output it asks for."""
+            origin = awaited.get(place, place)
+            if origin == place and not steps[place].subagents:
+                return actions[place].result
+            return observe(steps[place], done[origin], texts[origin])
+
+        results = _with_own_names(list(map(result, range(len(steps)))), done)
         self.facts = collect_facts(
             steps, done, results, texts, awaited={n: done[at].tests for n, at in awaited.items()}
         )
