@@ -291,6 +291,18 @@ class ActionLinks:
         """Link an action to the nearest open failures that it tries again or repairs, and to those it recovers."""
         while is_open and n - is_open[0] > REACH:
             is_open.popleft()
+        retried = self._link_to_retried(n, fact, is_open)
+        if fact.has_failed:
+            failures.fail(fact, n)
+            is_open.append(n)
+        elif fact.is_answered:
+            for j in self._recoveries(fact, retried, failures):
+                self._recovered[self.facts[j].action] = fact.action
+                if j in is_open:
+                    is_open.remove(j)
+
+    def _link_to_retried(self, n: int, fact: ActionFacts, is_open: deque[int]) -> ActionFacts | None:
+        """The nearest open failure that an action tries again, if there is one."""
         effects, action = fact.effects, fact.action
         may_repair = bool(effects.writes or effects.deletes or effects.installs) and fact.phase != "run"
         retried: ActionFacts | None = None
@@ -306,23 +318,18 @@ class ActionLinks:
             # A check that fails before anything was changed says what the task is; the agent did not fail.
             if is_linked and not (failed.is_check and j < self._first_change):
                 self.failure_ends[j] = n
-        if fact.has_failed:
-            failures.fail(fact, n)
-            is_open.append(n)
-            return
-        if not fact.is_answered:
-            return
+        return retried
+
+    def _recoveries(self, fact: ActionFacts, retried: ActionFacts | None, failures: OpenFailures) -> list[int]:
+        """The failures that an action which went well recovers, as far as the agent does not reject its result."""
         recovered = failures.succeed(fact) if not fact.is_check or fact.result.is_fine else []
         if not recovered and not fact.targets and retried is not None and is_corrected_code(retried, fact):
             recovered = [retried.action - self._first]
-        if recovered and not fact.has_passed and self.complaint(action):
+        if recovered and not fact.has_passed and self.complaint(fact.action):
             for j in recovered:
                 failures.fail(self.facts[j], j)
-            recovered = []
-        for j in recovered:
-            self._recovered[self.facts[j].action] = action
-            if j in is_open:
-                is_open.remove(j)
+            return []
+        return recovered
 
     def _link_to_broken(self, n: int, fact: ActionFacts, passed: dict[str, int], changes: deque[int]) -> None:
         """A check that passed and now counts failures was broken by the only change in between."""

@@ -5,6 +5,8 @@ or the beginning of another clause."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dense.evidence.requirements.requirement import Role
 from dense.knowledge.words import Cue, words
 from dense.knowledge.words.cues import CUES, IMPERATIVES, NEGATIONS, ORDERS
@@ -22,6 +24,7 @@ SOFTENERS = words("softener")
 NO_ORDER_TO = words("no_order_to")
 NEGATIONS_BEHIND = words("negation_behind")
 DETERMINERS = frozenset("the a an this its your each any all of with for in from by".split())
+QUESTION_WORDS = ("what", "how", "why", "whether")
 NAMING = frozenset(["call", "name", "title"])
 REWRITING = frozenset(["rewrite", "re-write", "reimplement", "re-implement"])
 BEFORE_VERBS = frozenset("to you i we it they that which will not do does let help me us".split())
@@ -29,45 +32,95 @@ NO_CLAUSE_BEFORE = REQUESTS | PUNCTUATION | {"and", "then", "if", "when", "so"}
 DEMANDING = frozenset("must should shall needs need has have to".split())
 
 
+class _Words:
+    """The words before a name, read backwards, with what was met so far."""
+
+    def __init__(self, tokens: list[str], place: int) -> None:
+        self.tokens, self.place = tokens, place
+        self.index = place - 1
+        """The word in question."""
+        self.preposition = ""
+        """The preposition between the name and the words that are still to come."""
+        self.follows_source = False
+        """Whether a source comes between, as in: a summary of the data in X."""
+        self.names_place = False
+        """Whether a word for a place is before it: compile the sources at X."""
+        self.is_apposed = tokens[place - 1 : place] == [":"]
+        """Whether it stands for what is before it: write a parser for our format: X."""
+
+    @property
+    def word(self) -> str:
+        return self.tokens[self.index]
+
+    @property
+    def ends(self) -> bool:
+        """Whether another clause begins here."""
+        is_pause = self.word in ("(", ":", "—", "–", "-", ",") and self.index < self.place - 1
+        return self.word in (";", "!", "?") or (is_pause and not self.preposition)
+
+    @property
+    def wants_in(self) -> bool:
+        """The result must be in X."""
+        is_demand = self.index > 0 and self.tokens[self.index - 1] in ("must", "should", "shall")
+        return self.word == "be" and self.preposition == "in" and is_demand
+
+    def note_preposition(self) -> None:
+        self.names_place = self.names_place or (not self.preposition and self.word in ("at", "under"))
+        self.preposition = self.preposition or CUES[self.word]
+
+    def note_source(self) -> None:
+        self.follows_source = True
+
+    def skip_clause(self) -> None:
+        self.index -= 2 if self.tokens[self.index - 2] in ("that", "which") else 1
+
+    def skip_word(self) -> None:
+        """Read on."""
+
+    def of_participle(self) -> Role:
+        return _narrated_role(self.tokens, self.index, self.preposition)
+
+    def of_verb(self) -> Role:
+        is_moved_there = self.names_place and CUES[self.word] == "move"
+        preposition = "" if is_moved_there else self.preposition
+        return _verb_role(self.tokens, self.index, self.place, preposition, self.follows_source)
+
+
+ROLES: tuple[tuple[tuple[Cue, ...], Callable[[_Words], bool], Callable[[_Words], Role | None]], ...] = (
+    (("to", "in"), lambda _: True, _Words.note_preposition),
+    (("from",), lambda words: bool(words.preposition) or words.is_apposed, _Words.note_source),
+    (("from",), lambda words: words.word in ("from", "using", "based", "of"), lambda _: "given"),
+    (("from",), lambda _: True, lambda _: "mentioned"),
+    # Write what it prints to X.
+    (("clause",), lambda words: words.preposition == "to" and words.word in QUESTION_WORDS, _Words.skip_word),
+    (("clause",), lambda _: True, lambda _: "mentioned"),
+    (("existing",), lambda _: True, lambda _: "given"),
+    (
+        ("narrated",),
+        lambda words: _is_adjective(words.tokens, words.index) or _is_plural(words.tokens, words.index),
+        _Words.skip_word,
+    ),
+    (("narrated",), lambda _: True, _Words.of_participle),
+    (ORDERS, lambda words: bool(words.preposition) and _is_in_clause(words.tokens, words.index), _Words.skip_clause),
+    (ORDERS, lambda _: True, _Words.of_verb),
+)
+"""What a word with one of these cues comes to if the condition holds, the first row that applies: the role of the name,
+or None to read on."""
+
+
 def governed_role(tokens: list[str], place: int) -> Role | None:
     """The role of the name at a place by its governing word; None if there is none."""
-    preposition = ""
-    is_taken = False  # whether a source comes between, as in: a summary of the data in X
-    is_place = False  # whether a word for a place is before it: compile the sources at X
-    is_apposed = tokens[place - 1 : place] == [":"]  # write a parser for our format: X
-    index = place - 1
-    while index > max(-1, place - MAX_DISTANCE):
-        word = tokens[index]
-        cue = CUES.get(word)
-        if word in (";", "!", "?") or (
-            word in ("(", ":", "—", "–", "-", ",") and index < place - 1 and not preposition
-        ):
-            break
-        if cue is None or _is_noun(tokens, index, cue):
-            pass
-        elif cue in ("to", "in"):
-            is_place = is_place or (not preposition and word in ("at", "under"))
-            preposition = preposition or cue
-        elif cue == "from":
-            if not preposition and not is_apposed:
-                return "given" if word in ("from", "using", "based", "of") else "mentioned"
-            is_taken = True
-        elif cue == "clause":
-            if preposition != "to" or word not in ("what", "how", "why", "whether"):
-                return "mentioned"
-        elif cue == "existing":
-            return "given"
-        elif cue == "narrated":
-            if not _is_adjective(tokens, index) and not _is_plural(tokens, index):
-                return _narrated_role(tokens, index, preposition)
-        elif preposition and _is_in_clause(tokens, index):
-            index -= 2 if tokens[index - 2] in ("that", "which") else 1
-        else:
-            return _verb_role(tokens, index, place, "" if is_place and cue == "move" else preposition, is_taken)
-        if word == "be" and preposition == "in" and index and tokens[index - 1] in ("must", "should", "shall"):
-            return "deliverable"  # the result must be in X
-        index -= 1
-    return _fronted_role(tokens, place, preposition)
+    words = _Words(tokens, place)
+    while words.index > max(-1, place - MAX_DISTANCE) and not words.ends:
+        cue = CUES.get(words.word)
+        if cue is not None and not _is_noun(tokens, words.index, cue):
+            decide = next(decide for cues, applies, decide in ROLES if cue in cues and applies(words))
+            if role := decide(words):
+                return role
+        if words.wants_in:
+            return "deliverable"
+        words.index -= 1
+    return _fronted_role(tokens, place, words.preposition)
 
 
 def _is_noun(tokens: list[str], index: int, cue: Cue) -> bool:
