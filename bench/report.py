@@ -26,7 +26,7 @@ import msgspec
 from dense.trajectory import Usage
 from refit.report import build, make
 from refit.report.write import write_tables
-from refit.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
+from refit.results import ANALYST, RUN0, AttemptResult, Cell, Experiment, Prices, Result
 
 RECIPIENTS = ("alpha", "beta", "gamma", "delta")
 OTHERS = ("none", "advisor", "self-reflection", "all-at-once", "step-by-step", "verifier-feedback")
@@ -66,13 +66,15 @@ def _result(chance: random.Random, cell: Cell, skill: float, size: float) -> Res
     calls = 0 if cell.round == 0 or cell.method in ("none", "self-reflection", "verifier-feedback") else 4000
     return Result(
         cell,
-        reward=None if lost else float(chance.random() < skill),
-        exception="EnvironmentStartTimeoutError" if lost else None,
-        usage=Usage(tokens, tokens // 3, None, tokens // 20, tokens / 4e5),
+        AttemptResult(
+            reward=None if lost else float(chance.random() < skill),
+            exception="EnvironmentStartTimeoutError" if lost else None,
+            usage=Usage(tokens, tokens // 3, None, tokens // 20, tokens / 4e5),
+            tool_calls=chance.randrange(60),
+            seconds=chance.uniform(60, 900),
+        ),
         feedback=None if cell.round == 0 else Usage(calls * 5, 0, 0, calls),
         feedback_bytes=None if cell.round == 0 else 20_000 + calls,
-        tool_calls=chance.randrange(60),
-        seconds=chance.uniform(60, 900),
     )
 
 

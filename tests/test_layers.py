@@ -23,6 +23,7 @@ LAYERS = [
     "refit.experiment",
     "refit.report",
     "refit.harness",
+    "refit.baselines",
     "refit.nouns",
     "dense",
     "cli",

@@ -11,8 +11,6 @@ from dense import __file__ as package_file
 SOURCE = Path(package_file).parents[1]
 MOST_FIELDS = 5
 """A struct with at most so many fields may be built by position."""
-EXEMPT = {"Result", "AttemptResult"}
-"""Structs of which one is soon a field of the other."""
 
 
 type Classes = dict[str, ast.ClassDef]
@@ -64,7 +62,7 @@ def built_by_position(module: ast.Module, classes: Classes) -> Iterator[tuple[in
         if isinstance(node, ast.Call) and node.args:
             called = ast.unparse(node.func).rpartition(".")[2]
             name = owners.get(id(node), "") if called == "cls" else called
-            if name not in foreign | EXEMPT and field_count(name, classes) > MOST_FIELDS:
+            if name not in foreign and field_count(name, classes) > MOST_FIELDS:
                 yield node.lineno, name
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dense.trajectory import Usage
 
@@ -62,21 +64,87 @@ def base_method(method: str) -> str:
     return method.partition(ARM_SIGN)[0]
 
 
-class Result(Struct, frozen=True, omit_defaults=True):
-    """What came of one cell. None is unknown, which is not zero."""
+class AttemptResult(Struct, frozen=True, omit_defaults=True):
+    """What came of one attempt, as the harness reports it, the store keeps it and a table of results names it. None is
+    unknown, which is not zero. CONTRIBUTING.md lists what a new field needs."""
 
-    cell: Cell
-    """Which."""
+    trial: str = ""
+    """The folder of the trial: from a harness relative to the order's folder, in a `Result` to the experiment's."""
     reward: float | None = None
-    """The verifier's number; None is not scored, and such a cell is invalid: excluded, counted, never a zero."""
+    """The verifier's number; None: not scored."""
     exception: str | None = None
-    """What ended the run before its time, or why it was not scored. A time-out may be scored: it keeps its grade."""
+    """The type of what ended it before its time, scored or not. A time-out may be scored: it keeps its grade."""
+    problem: str = ""
+    """Why it was not scored, in words."""
     usage: Usage | None = None
     """The recipient's tokens in disjoint buckets. A cache's bucket that is None was not recorded apart from `input`."""
     total: int | None = None
     """All recipient tokens if only their sum was recorded; None if `usage` has the buckets."""
     is_partial: bool = False
     """Whether the tokens are those of completed calls only."""
+    tool_calls: int | None = None
+    """How many tools were called; None without a trace."""
+    turns: int | None = None
+    """How often the agent acted; None without a trace."""
+    checks_passed: int | None = None
+    """How many of the verifier's checks passed; None if it left no report of them."""
+    checks: int | None = None
+    """How many checks the verifier made."""
+    seconds: float | None = None
+    """From the environment's start to the grade."""
+    trace: str = ""
+    """The trajectory's file, relative to the same folder as `trial`; empty if there is none."""
+    delivered: str = ""
+    """How the message came to the agent: a `Delivery`, or what an imported table says."""
+    message_sha256: str = ""
+    """The hash of the message that was delivered."""
+    received: str = ""
+    """What the trace says that the agent got: a `Received`, or what an imported table says."""
+    is_argument: bool | None = None
+    """Whether the agent handed its instruction on within a command or a variable, which has a limited length; None
+    if nobody looked."""
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether a verifier gave a number."""
+        return self.reward is not None
+
+    @property
+    def passed(self) -> bool | None:
+        """Strict pass: a reward of exactly one. None if nothing was scored."""
+        return None if self.reward is None else self.reward == 1
+
+    @property
+    def ending(self) -> str:
+        """Why it was not scored, or what ended it before its time; empty if neither is known."""
+        return self.problem or self.exception or ""
+
+    @property
+    def is_out_of_context(self) -> bool:
+        """Whether it was not scored because its agent ran out of its model's context. That is the agent's doing, unlike
+        a failure of the machinery; but nothing was graded, and no grade is made up."""
+        words = f"{self.exception or ''} {self.problem}"
+        return self.reward is None and any(name in words for name in OUT_OF_CONTEXT)
+
+    @property
+    def tokens(self) -> int | None:
+        """All recipient tokens; None unless both input and output were recorded, or their sum was."""
+        known = total_of(self.usage)
+        return self.total if known is None else known
+
+    def with_paths(self, change: Callable[[str], str]) -> AttemptResult:
+        """The same with its paths as `change` gives them; what is not there has none."""
+        return replace(self, trial=self.trial and change(self.trial), trace=self.trace and change(self.trace))
+
+
+class Result(Struct, frozen=True, omit_defaults=True):
+    """What came of one cell: its attempt, and the feedback that the attempt started with. None is unknown."""
+
+    cell: Cell
+    """Which."""
+    attempt: AttemptResult = AttemptResult()
+    """What came of its attempt: the scored one, or the last. One without a reward is invalid: excluded, counted, never
+    a zero."""
     feedback: Usage | None = None
     """What making this cell's newest feedback took; None is unknown, `Usage(0, 0, 0, 0, 0.0)` is no call."""
     feedback_total: int | None = None
@@ -87,53 +155,27 @@ class Result(Struct, frozen=True, omit_defaults=True):
     """How its feedback was analysed: a profile of the model (`fast`, `paper`), or `rules`; empty if unknown."""
     budget: str = ""
     """How large its feedback could be: bytes, `paper` or `default`; empty if unknown."""
-    tool_calls: int | None = None
-    """How many tools the recipient called."""
-    turns: int | None = None
-    """How often the recipient acted."""
-    checks_passed: int | None = None
-    """How many of the verifier's checks passed; None if it left no report of them."""
-    checks: int | None = None
-    """How many checks the verifier made."""
-    seconds: float | None = None
-    """From the environment's start to the grade."""
     tries: int = 1
     """How many executions were started for it, killed ones included."""
-    delivered: str = ""
-    """How the message came to the recipient: `instruction`, `file`, or empty for the task alone."""
-    message_sha256: str = ""
-    """The hash of the message."""
-    received: str = ""
-    """What the trace says of it: `same`, `different`, `not recorded`; `opened` or `not opened` for a file."""
-    trace: str = ""
-    """Where the trace lies, relative to the experiment's folder; empty for an imported result without one."""
     feedback_folder: str = ""
-    """Where the newest feedback lies, with its record."""
+    """Where the newest feedback lies, with its record; paths are relative to the experiment's folder."""
     message: str = ""
     """Where the message lies that the recipient got."""
-
-    @property
-    def passed(self) -> bool | None:
-        """Strict pass: a reward of exactly one. None where nothing was scored."""
-        return None if self.reward is None else self.reward == 1
-
-    @property
-    def is_out_of_context(self) -> bool:
-        """Whether it was not scored because its agent ran out of its model's context. That is the agent's doing, unlike
-        a failure of the machinery; but nothing was graded, and no grade is made up."""
-        return self.reward is None and any(name in (self.exception or "") for name in OUT_OF_CONTEXT)
-
-    @property
-    def tokens(self) -> int | None:
-        """All recipient tokens; None unless both input and output were recorded, or their sum was."""
-        known = total_of(self.usage)
-        return self.total if known is None else known
 
     @property
     def feedback_tokens(self) -> int | None:
         """All tokens that the newest feedback took; None where unknown."""
         known = total_of(self.feedback)
         return self.feedback_total if known is None else known
+
+    def with_paths(self, change: Callable[[str], str]) -> Result:
+        """The same with its paths as `change` gives them, those of the attempt included."""
+        return replace(
+            self,
+            attempt=self.attempt.with_paths(change),
+            feedback_folder=self.feedback_folder and change(self.feedback_folder),
+            message=self.message and change(self.message),
+        )
 
 
 def total_of(usage: Usage | None) -> int | None:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from dense.analyst.prompt import environment
-from dense.methods.asking import requests
+from dense.methods.no_hierarchy import Overview
+from dense.methods.questions import TemplateQuestion
+from refit.baselines.all_at_once import Assessment
+from refit.baselines.step_by_step import Decision
+from refit.baselines.task_only import Advice
 
+QUESTIONS: tuple[type[TemplateQuestion], ...] = (Advice, Assessment, Decision, Overview)
+FOLDERS = {question.__name__.lower(): question.prompts for question in QUESTIONS}
+"""Where the prompts of other methods' questions are."""
 RULES: dict[str, list[tuple[str, ...]]] = {
     "advice": [  # P2
         ("no attempt has been made", "no file, command, output, test or grade"),
@@ -93,8 +100,10 @@ RULES: dict[str, list[tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("kind", sorted(RULES))
 def test_paper_prompt_rules(kind: str) -> None:
-    templates = requests._environment() if kind in requests.KINDS else environment()
-    source = templates.get_template(f"{kind}.md.j2").render(DEFAULTS)
+    templates = environment()
+    name = f"{kind}.md.j2"
+    template = templates.from_string((FOLDERS[kind] / name).read_text()) if kind in FOLDERS else None
+    source = (template or templates.get_template(name)).render(DEFAULTS)
     missing = [phrase for rule in RULES[kind] for phrase in rule if phrase not in source]
     assert missing == []
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from scripted_client import REFIT, Model, served
 
-from dense.methods.catalogue import METHODS
+from dense.methods.catalogue import method_names
 
 PROMPT = "root@host:/app# "
 FRAME = (
@@ -303,7 +303,7 @@ def sources() -> dict[str, str]:
 
 
 def test_it_knows_no_method_and_no_report_of_ours() -> None:
-    names = [name for name in METHODS if name != "none"]
+    names = [name for name in method_names() if name != "none"]
     assert len(names) >= 8
     markup = ["key-action", "working-path", "open-issue", "shortcut", "tool-call", "verifier-output", "feedback"]
     for path, text in sources().items():

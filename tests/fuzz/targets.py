@@ -18,7 +18,7 @@ from dense.redact import redact_text
 from dense.service import distill_sync
 from refit.experiment.config import read_config
 from refit.experiment.results_table.files import read_table, write_table
-from refit.results import Cell, Result
+from refit.results import AttemptResult, Cell, Result
 
 ROOT = Path(__file__).parents[2]
 SLOWEST = 8.0
@@ -114,7 +114,9 @@ def seeds_of(name: str) -> list[bytes]:
 
 
 def _tables() -> list[bytes]:
-    results = [Result(Cell("r", f"t{number}", 0, 0, "none"), float(number % 2)) for number in range(6)]
+    results = [
+        Result(Cell("r", f"t{number}", 0, 0, "none"), AttemptResult(reward=float(number % 2))) for number in range(6)
+    ]
     written: list[bytes] = []
     with tempfile.TemporaryDirectory() as folder:
         for kind in (".csv", ".tsv", ".jsonl"):

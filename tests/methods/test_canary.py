@@ -19,7 +19,7 @@ from made_feedback import made_feedback
 import dense
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.errors import MissingInput
-from dense.methods import METHODS, FeedbackDraft, MethodContext, list_report, text_items
+from dense.methods import FeedbackDraft, MethodContext, list_report, method_names, text_items
 from dense.outcome import Outcome
 from dense.trajectory import Trajectory
 
@@ -75,7 +75,7 @@ def command(*arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", sorted(METHODS))
+@pytest.mark.parametrize("name", sorted(method_names()))
 def test_the_marks_appear_only_for_who_may_see_them(name: str, trial: Path, tmp_path: Path) -> None:
     out, lessons = tmp_path / "out", tmp_path / "lessons.jsonl"
     lessons.touch()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_feedback import made_feedback
 
-from dense.methods import METHODS, list_report, method, text_items
+from dense.methods import list_report, method, method_names, text_items
 from dense.outcome import Outcome
 from dense.service import FeedbackRun
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
@@ -38,7 +38,7 @@ def made(name: str, trajectory: Trajectory, **options: Any) -> FeedbackRun:
     return made_feedback(chosen, trajectory, outcome=outcome, **options)
 
 
-@pytest.mark.parametrize("name", sorted(METHODS))
+@pytest.mark.parametrize("name", sorted(method_names()))
 @given(trajectory=TRAJECTORIES, size=st.sampled_from([512, 900, 4_000, 20_000]))
 @settings(max_examples=15, deadline=None)
 def test_any_trajectory_any_budget(name: str, trajectory: Trajectory, size: int) -> None:

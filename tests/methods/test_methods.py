@@ -15,12 +15,12 @@ from dense.analyst.rules import RulesAnalyst
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.deliver.message import REPORT
 from dense.errors import MissingInput, UnusableAnswer
-from dense.methods import METHODS
+from dense.methods import method_names
 from dense.service import FeedbackRun, distill_sync
 from dense.trajectory import Trajectory
 
 type Making = Callable[..., FeedbackRun]
-NAMES = sorted(METHODS)
+NAMES = sorted(method_names())
 BY_MODEL = {"advisor": 1, "all-at-once": 1, "step-by-step": 14, "dense-no-hierarchy": 1}
 
 

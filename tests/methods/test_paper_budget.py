@@ -10,7 +10,7 @@ from made_feedback import made_feedback
 
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver.message import REPORT
-from dense.methods import METHODS, method
+from dense.methods import method, method_names
 from dense.outcome import Outcome
 from dense.service import FeedbackRun
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
@@ -40,7 +40,7 @@ def message_bytes(run: FeedbackRun) -> int:
     return len(run.feedback.message.encode()) - len(TASK.instruction.encode())
 
 
-@pytest.mark.parametrize("name", sorted(set(METHODS) - {"none", "advisor"}))
+@pytest.mark.parametrize("name", sorted(set(method_names()) - {"none", "advisor"}))
 def test_paper_all_methods_have_one_complete_budget_and_only_trees_another(name: str) -> None:
     outcome = Outcome("t", 0.0, {"reward": 0.0}, "verifier\n" * 10_000) if name == "verifier-feedback" else None
     run = made_feedback(method(name), long_run(), RulesAnalyst(), outcome=outcome, budget="paper")
@@ -67,7 +67,7 @@ def test_paper_the_verifier_s_output_is_limited_by_the_budget_alone() -> None:
     assert len(re.findall(r"(?m)^line \d+ of the verifier", less.feedback.message)) > 200
 
 
-@pytest.mark.parametrize("name", sorted(set(METHODS) - {"none"}))
+@pytest.mark.parametrize("name", sorted(set(method_names()) - {"none"}))
 def test_paper_the_recipient_knows_of_the_fresh_environment(name: str) -> None:
     outcome = Outcome("t", 0.0, {"reward": 0.0}, "no") if name == "verifier-feedback" else None
     run = made_feedback(method(name), long_run(2, 10), RulesAnalyst(), outcome=outcome, budget="paper")

@@ -14,7 +14,7 @@ from made_feedback import made_feedback, tree_feedback
 import dense
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver.message import REPORT
-from dense.methods import METHODS, method
+from dense.methods import method, method_names
 from dense.model.chat import ChatReply, ChatRequest
 from dense.outcome import Outcome
 from dense.redact.walk import texts_of
@@ -125,11 +125,11 @@ def test_no_method_sees_a_trace_of_the_first_round(format: str, tmp_path: Path) 
     assert trajectory.format == format
     assert len(lines) > 12
     assert len(found(lines, texts_of(trajectory))) >= len(lines) - 2, "the message is in the trace, but for its cuts"
-    for name in METHODS:
+    for name in method_names():
         model = Listening()
         chosen = method(name)
         outcome = Outcome("x", 0.0) if chosen.sees == "outcome" else None
-        analyst = ModelSettings().method_analyst(model)
+        analyst = ModelSettings().analyst(model)
         made = made_feedback(chosen, trajectory, analyst, outcome=outcome)
         assert found(lines, model.heard) == [], name
         own = made.feedback.message.replace(REPORT.fresh, "")

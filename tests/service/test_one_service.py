@@ -173,7 +173,7 @@ def test_failed_calls_leave_a_cell_of_refit_unscored_and_retriable(tmp_path: Pat
                 executor = CellExecutor(plan, store, MadeHarness(), FeedbackMaker(plan.config, model), waits=(0.0,))
                 await run(executor)
             (result,) = [result for result in executor.state.results if result.cell.method == "dense"]
-            return result.reward, result.exception or ""
+            return result.attempt.reward, result.attempt.ending
 
     fails = True
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Annotated, Any, Self, cast, get_type_hints
 
@@ -51,6 +52,12 @@ class Answer(Struct, frozen=True, kw_only=True):
         return core_schema.no_info_after_validator_function(
             lambda value: cls(**value), core_schema.typed_dict_schema(fields)
         )
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """The first of these numbers, and how many more there are."""
+    known = list(numbers)
+    return ", ".join(map(str, known[:20])) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
 
 
 @cache

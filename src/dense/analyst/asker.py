@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from dense.analyst.answers import Answer, BadAnswer, parse
-from dense.analyst.questions import Answerer, Correction, Question
+from dense.analyst.questions import Answerer, Correction, MethodQuestion, Question
 from dense.draft import Asked
 from dense.errors import AnalystFailed, CallFailed
 
@@ -23,6 +23,8 @@ class Asker:
     def __init__(self, answerer: Answerer) -> None:
         self.asked: list[Asked] = []
         """The questions so far, in the order in which they were settled."""
+        self.prompts: dict[str, str] = {}
+        """A hash of each prompt that another method than DENSE brought, by kind of question."""
         self._answerer = answerer
 
     async def ask[A: Answer](
@@ -33,6 +35,8 @@ class Asker:
         `check` raises `BadAnswer`. With two `tries`, the second call carries the first reply and what is wrong with
         it."""
         start = time.perf_counter()
+        if isinstance(question, MethodQuestion):
+            self.prompts[question.kind] = question.prompt_hash()
         problems: list[str] = []
         correction: Correction | None = None
         answer: A | None = None

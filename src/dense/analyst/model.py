@@ -1,4 +1,4 @@
-"""A language model that answers DENSE's questions."""
+"""A language model that answers questions: DENSE's own, and those of other methods."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from dense.analyst.one_call import Closing, Whole, Window, render_one_call
 from dense.analyst.prompt import prompt_hashes, prompt_size, render
-from dense.analyst.questions import Correction, Question, as_judgement
+from dense.analyst.questions import Correction, MethodQuestion, Question, as_judgement
 from dense.analyst.views import FULL, Limits
 from dense.errors import AnalystFailed, CallFailed
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
@@ -19,7 +19,7 @@ __all__ = ["ModelAnswerer", "prompt_hashes", "render"]
 class ModelAnswerer:
     """Puts each question to a chat model and returns its words.
 
-    A refusal and a call that stays dead are `AnalystFailed`, about this one judgement. What is about the whole run (a
+    A refusal and a call that stays dead are `AnalystFailed`, about this one question. What is about the whole run (a
     key that is refused, a spending limit) passes through. Whether the words are a usable answer is for the asker."""
 
     def __init__(
@@ -63,6 +63,10 @@ class ModelAnswerer:
         self, question: Question, correction: Correction | None = None, *, prompt: int | None = None
     ) -> ChatRequest:
         """What the model is asked, for whoever wants to measure it. `prompt` limits the whole, in bytes."""
+        if isinstance(question, MethodQuestion):
+            return question.request(
+                correction, prompt=prompt, max_output_tokens=self._max_output_tokens, temperature=self._temperature
+            )
         if isinstance(question, Whole | Window | Closing):
             return render_one_call(
                 question,

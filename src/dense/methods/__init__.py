@@ -1,8 +1,10 @@
-"""Every way to turn an attempt into feedback, DENSE among the baselines, behind one contract.
+"""Every way to turn an attempt into feedback behind one contract: DENSE, its ablations, and what others hang in.
 
-`method` holds the contract, `catalogue` the table of short names; a new method is one module and one line of that table
-(docs/add-a-method.md). Comes in: a task, a trajectory, for privileged methods an outcome, and a `MethodContext`. Goes
-out: a `FeedbackDraft`. `dense.service` runs methods; nothing here imports it, writes files or knows budgets."""
+`method` holds the contract, `catalogue` the table of short names, `questions` what a method with prompts of its own
+needs; a new method is one module and one line of that table, or an entry point (docs/add-a-method.md).
+
+Comes in: a task, a trajectory, for privileged methods an outcome, and a `MethodContext`. Goes out: a `FeedbackDraft`.
+`dense.service` runs methods; nothing here imports it, writes files or knows budgets."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from dense.methods.method import AnyMethod, Sees
 
 
 class MethodEntry(Struct, frozen=True):
-    """A method of ours: where it is, and what `dense methods` says about it without loading it."""
+    """A method: where it is, and what `dense methods` says about it without loading it."""
 
     path: str
     """`module:Class`."""
@@ -24,11 +24,6 @@ class MethodEntry(Struct, frozen=True):
 
 
 METHODS = {
-    "none": MethodEntry("dense.methods.baselines.task_only:NoFeedback", "task", "0"),
-    "advisor": MethodEntry("dense.methods.baselines.task_only:Advisor", "task", "1"),
-    "self-reflection": MethodEntry("dense.methods.baselines.replay:SelfReflection", "trajectory", "0"),
-    "all-at-once": MethodEntry("dense.methods.baselines.all_at_once:AllAtOnce", "trajectory", "1"),
-    "step-by-step": MethodEntry("dense.methods.baselines.step_by_step:StepByStep", "trajectory", "one for each action"),
     "dense": MethodEntry(
         "dense.methods.dense:Dense",
         "trajectory",
@@ -38,11 +33,13 @@ METHODS = {
     "dense-no-shortcuts": MethodEntry("dense.methods.dense:NoShortcuts", "trajectory", "as dense"),
     "dense-no-hierarchy": MethodEntry("dense.methods.no_hierarchy:NoHierarchy", "trajectory", "1"),
     "dense-flat": MethodEntry("dense.methods.dense:Flat", "trajectory", "as dense"),
-    "verifier-feedback": MethodEntry("dense.methods.baselines.replay:VerifierFeedback", "outcome", "0"),
 }
 """Our own methods, by name. A test compares each entry with its class."""
 ENTRY_POINT_GROUP = "dense.methods"
-"""The group of entry points of other packages' methods."""
+"""The group of entry points of other packages' methods: each names a class, or a `MethodEntry` that says where it is.
+REFIT's baselines are there, too."""
+BASELINES, OLD_BASELINES = "refit.baselines.", "dense.methods.baselines."
+"""Where the baselines are, and where they were: experiments name them."""
 FEEDBACK_ARGUMENTS = {
     "task": ("task", "context"),
     "trajectory": ("trajectory", "context"),
@@ -55,13 +52,18 @@ def method(name: str) -> AnyMethod:
     """The method of a short name, of an entry point, or a class as `module:Class`."""
     point = None if name in METHODS else _entry_point(name)
     path = METHODS[name].path if name in METHODS else point or name
-    module, colon, cls = path.partition(":")
+    module, colon, attribute = path.partition(":")
     if not colon and point is not None:
         raise UnknownMethod(f"the method {name!r} cannot be loaded: its entry point {point!r} is no `module:Class`")
     if not colon:
         raise UnknownMethod(f"unknown method {name!r}; known are {', '.join(method_names())}, and any `module:Class`")
+    if f"{module}.".startswith(OLD_BASELINES):
+        raise UnknownMethod(f"the method {name!r} has moved: write {BASELINES + path.removeprefix(OLD_BASELINES)!r}")
     try:
-        made = getattr(import_module(module), cls)()
+        loaded = getattr(import_module(module), attribute)
+        if isinstance(loaded, MethodEntry):
+            return method(loaded.path)
+        made = loaded()
         return made if name in METHODS else _checked(made, name)  # types and tests check our own
     except UnknownMethod:
         raise
@@ -78,9 +80,19 @@ def method_names() -> Iterator[str]:
 
 
 def describe_method(name: str) -> tuple[Sees, str]:
-    """What the method of a name sees, and how many calls it makes. Only a method of another package is loaded."""
-    known = METHODS.get(name) or method(name)
+    """What the method of a name sees, and how many calls it makes. Only a class without a `MethodEntry` is loaded."""
+    known = METHODS.get(name) or _described(name) or method(name)
     return known.sees, known.calls
+
+
+def _described(name: str) -> MethodEntry | None:
+    """What an entry point says of its method, if it names a `MethodEntry`."""
+    module, _, attribute = (_entry_point(name) or "").partition(":")
+    try:
+        loaded = getattr(import_module(module), attribute)
+    except (Exception, SystemExit):  # `method` says what is wrong
+        return None
+    return loaded if isinstance(loaded, MethodEntry) else None
 
 
 def _checked(made: Any, name: str) -> AnyMethod:

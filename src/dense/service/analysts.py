@@ -14,7 +14,6 @@ from dense.analyst.questions import Answerer
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.scripted import RecordingAnswerer
 from dense.analyst.views import FULL, SMALL, Limits
-from dense.methods.asking.model import MethodModelAnswerer
 from dense.model import DEFAULT_CONTEXT_WINDOW, ChatModel, OpenModel, TalliedModel, context_window, resolve
 
 OUTPUT_TOKENS = 8_192
@@ -48,22 +47,12 @@ class ModelSettings(Struct, frozen=True):
         return max(2_000, 2 * tokens - 8_000)
 
     def analyst(self, model: ChatModel, name: str = "model") -> ModelAnswerer:
-        """The analyst that puts DENSE's questions to this model."""
+        """The analyst that puts questions to this model."""
         return ModelAnswerer(
             model,
             name=name,
             limits=self.limits,
             context_tokens=self.context_tokens,
-            max_output_tokens=self.max_output_tokens,
-            temperature=self.temperature,
-        )
-
-    def method_analyst(self, model: ChatModel, name: str = "model") -> MethodModelAnswerer:
-        """The same, for the questions of all methods."""
-        return MethodModelAnswerer(
-            self.analyst(model, name),
-            model,
-            prompt_bytes=self.prompt_bytes,
             max_output_tokens=self.max_output_tokens,
             temperature=self.temperature,
         )
@@ -110,7 +99,7 @@ class AnalystChoice(Struct, frozen=True):
     def open(self) -> tuple[Analyst | Answerer | None, TalliedModel | None]:
         """Who analyses or answers in one run, None for the built-in rules, and the tally of a model's calls."""
         tally = TalliedModel(self.model, self.model.ledger.prices) if self.model is not None else None
-        analyst = self.settings.method_analyst(tally, self.recorded_name) if tally is not None else self.analyst
+        analyst = self.settings.analyst(tally, self.recorded_name) if tally is not None else self.analyst
         if self.answers is None or analyst is None or isinstance(analyst, Analyst):
             return analyst, tally
         self.answers.parent.mkdir(parents=True, exist_ok=True)

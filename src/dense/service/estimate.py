@@ -12,13 +12,10 @@ from dense.analyst.asker import Asker
 from dense.analyst.choice import analyst_for
 from dense.analyst.one_call import Closing, Whole, Window
 from dense.analyst.one_call.stand_in import answer_from_draft
-from dense.analyst.questions import Correction, Question, as_judgement
+from dense.analyst.questions import Correction, MethodQuestion, Question, as_judgement
 from dense.analyst.questions.outlines import SENTENCE
 from dense.analyst.rules import RulesAnalyst
 from dense.draft import TreeDraft
-from dense.methods.asking.model import MethodModelAnswerer
-from dense.methods.asking.questions import BASELINE_QUESTIONS, Advice, Assessment, BaselineQuestion, Decision, Overview
-from dense.methods.asking.requests import shown_actions
 from dense.methods.method import AnyMethod, MethodContext
 from dense.model import ChatReply, ChatRequest, PriceSource, estimate_usage
 from dense.outcome import Outcome
@@ -50,21 +47,16 @@ class MeasuringAnalyst:
         self._trajectory = trajectory
         self._draft: TreeDraft | None = None
         self.calls, self.usage = 0, Usage(0, None, None, 0)
-        self._dense = settings.analyst(UnaskedModel())
-        self._baselines = settings.method_analyst(UnaskedModel())
+        self._analyst = settings.analyst(UnaskedModel())
 
     async def ask(self, question: Question, correction: Correction | None = None) -> str:
         """An answer of ordinary size; the question and the answer are added to `usage`."""
-        if isinstance(question, BASELINE_QUESTIONS):
-            reply = json.dumps(_outlined(question, self._baselines))
-            request = self._baselines.render(question, correction)
-        elif isinstance(question, Whole | Window | Closing):
+        if isinstance(question, Whole | Window | Closing):
             self._draft = self._draft or RulesAnalyst().analysed(self._trajectory).draft
-            reply = json.dumps(answer_from_draft(question, self._draft), ensure_ascii=False)
-            request = self._dense.render(question, correction)
+            answer = answer_from_draft(question, self._draft)
         else:
-            reply = json.dumps(as_judgement(question).outline())
-            request = self._dense.render(question, correction)
+            answer = (question if isinstance(question, MethodQuestion) else as_judgement(question)).outline()
+        reply, request = json.dumps(answer, ensure_ascii=False), self._analyst.render(question, correction)
         self.calls += 1
         self.usage += _usage(request, reply)
         return reply
@@ -150,20 +142,3 @@ def _simplest(schema: Any) -> Any:
             return False
         case _:
             return SENTENCE
-
-
-def _outlined(question: BaselineQuestion, model: MethodModelAnswerer) -> dict[str, Any]:
-    """An answer of ordinary size."""
-    match question:
-        case Advice():
-            return {"strategy": [SENTENCE] * 6, "risks": [SENTENCE] * 4, "checklist": [SENTENCE] * 4}
-        case Assessment():
-            wanted = shown_actions(question.actions, model.views)
-            return {"actions": [{"action_index": a.action, "reasoning": SENTENCE * 2, "label": 0} for a in wanted]}
-        case Decision():
-            number = question.target.action
-            return {"action_index": number, "known_basis": SENTENCE, "reasoning": SENTENCE * 2, "label": 0}
-        case Overview():
-            evidence = [{"action_index": leaf.action, "shows": SENTENCE} for leaf in question.actions[-8:]]
-            rest = {"lessons": [SENTENCE] * 5, "next_steps": [SENTENCE] * 5}
-            return {"evidence": evidence, "status": "unknown", "summary": SENTENCE * 4, **rest}

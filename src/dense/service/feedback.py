@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from dense.analyst import Analyst, Profile
 from dense.analyst.asker import Asker
 from dense.analyst.choice import analyst_for
+from dense.analyst.rules_answerer import RulesAnswerer
 from dense.deliver.budget import BudgetChoice, Budgets, budgets_for
 from dense.deliver.injected_feedback import own_task
 from dense.deliver.memory import MemoryItem
@@ -26,7 +27,6 @@ from dense.errors import DenseError, ModelError, UnansweredCalls, describe_excep
 from dense.feedback import Feedback
 from dense.lessons.lesson import LessonEvidence, lessons_for
 from dense.lessons.project import project_of
-from dense.methods.asking.rules import RulesAnswerer
 from dense.methods.method import AnyMethod, MethodContext
 from dense.model import CallTotals, ModelCall, OpenModel, TalliedModel
 from dense.outcome import Outcome
@@ -130,7 +130,7 @@ async def make_feedback(
             calls=tuple(sorted(calls, key=lambda call: (call.label, call.at))),
             totals=tally.ledger.totals if tally is not None else CallTotals(),
             prices=tally.ledger.prices.source if tally is not None else "",
-            prompts=prompt_hashes(),
+            prompts=prompt_hashes() | (asker.prompts if asker is not None else {}),
             redactions=dict(redactions.counts),
             dropped=feedback.dropped,
             seconds=round(time.perf_counter() - start, 3),

@@ -12,7 +12,7 @@ from dense.analyst import Profile
 from dense.analyst.prompt import prompt_hashes as analyst_prompts
 from dense.deliver.budget import Budgets
 from dense.draft import Asked
-from dense.methods.asking.requests import prompt_hashes as baseline_prompts
+from dense.methods.no_hierarchy import Overview
 from dense.model import CallTotals, ModelCall
 from dense.trajectory import Source
 from dense.version import __version__
@@ -78,11 +78,11 @@ def _package_versions() -> dict[str, str]:
 
 
 def prompt_hashes() -> dict[str, str]:
-    """A hash of each prompt template, DENSE's and the baselines'."""
+    """A hash of each prompt template of DENSE and its ablations."""
     return dict(_prompt_hashes())
 
 
 @cache
 def _prompt_hashes() -> dict[str, str]:
     """Templates do not change while we run, and parsing them takes longer than a run by rules."""
-    return analyst_prompts() | baseline_prompts()
+    return analyst_prompts() | {"overview": Overview.prompt_hash()}

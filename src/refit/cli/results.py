@@ -42,8 +42,8 @@ def status(place: Path, out: Path | None) -> None:
     """Print how far an experiment is."""
     folder, console = existing_folder(place, out), output_console()
     experiment = experiment_of(folder)
-    scored = [result for result in experiment.results if result.reward is not None]
-    invalid = [result for result in experiment.results if result.reward is None]
+    scored = [result for result in experiment.results if result.attempt.reward is not None]
+    invalid = [result for result in experiment.results if result.attempt.reward is None]
     total = len(experiment.planned) or len(experiment.results)
     missing = total - len(scored) - len(invalid)
     holder, state = holder_of(folder), load_state(folder)
@@ -56,26 +56,28 @@ def status(place: Path, out: Path | None) -> None:
         if state.killed:
             console.print(f"killed with their run: {count_of(state.killed, 'execution')}", markup=False)
         console.print(f"paid so far: {state.spent}{_limit(state)}", markup=False)
-    flagged = Counter(result.exception for result in scored if result.exception)
+    flagged = Counter(result.attempt.ending for result in scored if result.attempt.ending)
     for name, count in flagged.most_common():
-        console.print(f"scored and flagged: {count} with {printable(name or '')}", markup=False)
+        console.print(f"scored and flagged: {count} with {printable(name)}", markup=False)
     odd = Counter(
-        result.received for result in scored if result.received in ("different", "not recorded", "not opened")
+        result.attempt.received
+        for result in scored
+        if result.attempt.received in ("different", "not recorded", "not opened")
     )
     for name, count in odd.items():
         console.print(f"message {name}: {count} cells", markup=False)
     for why, count in Counter(map(_lost_to, invalid)).most_common():
         console.print(f"invalid, {why}: {count}", markup=False)
     for result in invalid:
-        console.print(f"invalid: {printable(str(result.cell))}: {printable(result.exception or '')}", markup=False)
+        console.print(f"invalid: {printable(str(result.cell))}: {printable(result.attempt.ending)}", markup=False)
     for note in experiment.notes:
         console.print(f"note: {printable(note)}", markup=False)
 
 
 def _lost_to(result: Result) -> str:
     """Why a cell has no score, in a few words: what to fix differs."""
-    reason = result.exception or ""
-    if result.is_out_of_context:
+    reason = result.attempt.ending
+    if result.attempt.is_out_of_context:
         return "the agent ran out of its model's context"
     if reason.startswith(NO_FEEDBACK):
         return "no feedback could be made"
@@ -129,10 +131,10 @@ def write_views(experiment: Experiment, folder: Path, target: Path) -> None:
     if len(experiment.results) > MAX_VIEWS:
         return
     for result in experiment.results:
-        if not result.trace:
+        if not result.attempt.trace:
             continue
         try:
-            write_view(load_runs(folder / result.trace), target / f"{result.cell.key}.html")
+            write_view(load_runs(folder / result.attempt.trace), target / f"{result.cell.key}.html")
         except DenseError:
             continue
 

@@ -25,6 +25,12 @@ from refit.results import ANALYST, ARM_SIGN, RUN0, Prices
 
 SANDBOX = "sandbox"
 """The environment that needs no Docker."""
+OLD_PACKAGES = {
+    "dense.refit": "refit.experiment",
+    "dense.harness": "refit.harness",
+    "dense.methods.baselines": "refit.baselines",
+}
+"""Import paths that experiments may name, and where each is now."""
 MASK = "sha256:"
 _CLASS_PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 MAX_REPETITIONS = 1_000
@@ -92,6 +98,11 @@ class EnvironmentConfig(StrictConfig):
     """Other fields of Harbor's `EnvironmentConfig`: override_cpus, force_build, env, mounts, …"""
     force: bool = False
     """Use the sandbox for a dataset whose published numbers it cannot be compared with."""
+
+    @field_validator("type")
+    @classmethod
+    def _is_not_old(cls, value: str) -> str:
+        return _refuse_old_path(value)
 
     def compose_files(self, base: Path) -> list[Path]:
         """The compose files that `settings` adds, as they lie beside the experiment."""
@@ -270,6 +281,7 @@ class ExperimentConfig(StrictConfig):
         for arm in arms:
             if arm.method == RUN0:
                 raise ValueError(f"`{RUN0}` is the shared round 0; a retry without feedback is the method `none`")
+            _refuse_old_path(arm.method)
             if ":" in arm.method and not _CLASS_PATH.fullmatch(arm.method):
                 raise ValueError(f"{arm.method!r} is no `module:Class`")
             if ":" not in arm.method and arm.method not in method_names():
@@ -309,6 +321,14 @@ class ExperimentConfig(StrictConfig):
                 "tasks need their images: take docker, or say `environment: {type: sandbox, force: true}`"
             )
         return self
+
+
+def _refuse_old_path(path: str) -> str:
+    """The import path, if it is not where REFIT was before it was a package of its own."""
+    for old, new in OLD_PACKAGES.items():
+        if path.startswith(f"{old}."):
+            raise ValueError(f"{path!r} has moved: write {new + path.removeprefix(old)!r}")
+    return path
 
 
 def _arms_of(methods: Iterable[str | ArmConfig]) -> list[ArmConfig]:

@@ -98,7 +98,7 @@ def _examples(plan: Plan, like: Path | None) -> Iterator[Trajectory]:
         return
     state = load_state(plan.folder)
     results = state.results if state is not None else ()
-    traces = [result.trace for result in results if result.cell.round == 0 and result.trace]
+    traces = [result.attempt.trace for result in results if result.cell.round == 0 and result.attempt.trace]
     for trace in traces[:MAX_EXAMPLE_TRACES]:
         try:
             yield next(iter(read(plan.folder / trace)))
@@ -113,7 +113,11 @@ def _recipients(plan: Plan, cells: Sequence[Cell], like: Sequence[Trajectory], n
     for recipient in plan.config.recipients:
         own = [result for result in results if result.cell.recipient == recipient.name]
         left = sum(cell.recipient == recipient.name for cell in cells)
-        costs = [result.usage.cost_usd for result in own if result.usage and result.usage.cost_usd is not None]
+        costs = [
+            result.attempt.usage.cost_usd
+            for result in own
+            if result.attempt.usage and result.attempt.usage.cost_usd is not None
+        ]
         if costs:
             known = f"about {format_usd(left * sum(costs) / len(costs))} by the {len(costs)} so far"
         else:

@@ -118,7 +118,7 @@ class CellExecutor:
 
     def result(self, cell: Cell) -> Result:
         """What came of a cell; one that is still to come counts as not scored."""
-        return self.state.of(cell).result(cell) or Result(cell)
+        return self.state.of(cell).result(cell) or Result(cell=cell)
 
     async def feedback(self, cell: Cell, source: Result, earlier: Sequence[MemoryItem]) -> Prepared | None:
         """What the cell starts with; None where it is given up, because its source has no score or feedback fails."""
@@ -134,7 +134,7 @@ class CellExecutor:
         is_last = cell.round == self.plan.config.rounds
         if known.invalid is not None or (known.is_done and is_last):
             return None
-        if source.reward is None:
+        if not source.attempt.is_scored:
             return self._give_up(cell, f"{INVALID_SOURCE} ({source.cell.method}, round {source.cell.round})")
         problem = "tried before"
         while self.state.of(cell).failures <= self.plan.config.retries:
@@ -158,11 +158,12 @@ class CellExecutor:
         """How far the experiment is."""
         states = {cell: self.state.of(cell) for cell in self.plan.cells}
         results = [known.result(cell) for cell, known in states.items() if known.is_done]
-        seconds = [result.seconds for result in results if result is not None and result.seconds is not None]
+        attempts = [result.attempt for result in results if result is not None]
+        seconds = [attempt.seconds for attempt in attempts if attempt.seconds is not None]
         return RunProgress(
             total=len(states),
-            done=sum(result is not None and result.reward is not None for result in results),
-            invalid=sum(result is not None and result.reward is None for result in results),
+            done=sum(attempt.is_scored for attempt in attempts),
+            invalid=sum(not attempt.is_scored for attempt in attempts),
             running=self._running,
             distilling=self._distilling,
             spent=self._spent,
@@ -228,7 +229,7 @@ class CellExecutor:
             raise
         except Exception as error:
             problem = describe_exception(error, type(self._harness).__module__)
-            return AttemptResult("", exception=type(error).__name__, problem=problem)
+            return AttemptResult(exception=type(error).__name__, problem=problem)
 
     def _ended(self, cell: Cell, number: int, attempted: AttemptResult) -> None:
         self._note(ExecutionEnded(number, attempted), cell)
@@ -281,7 +282,7 @@ class CellExecutor:
         known = self.state.of(source.cell)
         place = self.plan.place(source.cell)
         folder = place / f"try-{known.scored}"
-        attempted = known.attempted or AttemptResult("")
+        attempted = known.attempted or AttemptResult()
         trace = folder / attempted.trace if attempted.trace else None
         return SourceAttempt(folder / attempted.trial, trace, delivered_as_file(attempted, place))
 

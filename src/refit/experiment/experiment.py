@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from dense.errors import DenseError, ExperimentChanged
 from dense.methods import METHODS, method
@@ -166,16 +165,7 @@ def _imported(state: ExperimentState, folder: Path, prices: dict[str, Prices], n
     methods.sort(key=lambda name: order.index(base) if (base := base_method(name)) in order else len(order))
     recipients = list(dict.fromkeys(cell.recipient for cell in state.cells))
     # Paths in an imported table are relative to what it was written from, which need not be here.
-    absent = tuple(
-        replace(
-            result,
-            **{
-                field: "" if (path := getattr(result, field)) and not (folder / path).exists() else path
-                for field in ("trace", "feedback_folder", "message")
-            },
-        )
-        for result in results
-    )
+    present = tuple(result.with_paths(lambda path: path if (folder / path).exists() else "") for result in results)
     bases = {name: base_method(name) for name in methods}
     known = frozenset(name for name, base in bases.items() if base in METHODS and method(base).sees == "outcome")
     known |= frozenset(cast("list[str]", state.facts.get("privileged", [])))
@@ -183,7 +173,7 @@ def _imported(state: ExperimentState, folder: Path, prices: dict[str, Prices], n
     facts = {"imported": True}
     return Experiment(
         name=state.name,
-        results=absent,
+        results=present,
         planned=(),
         methods=tuple(methods),
         recipients=tuple(recipients),

@@ -19,6 +19,7 @@ from dense.lessons.files import evidence_file
 from dense.service.record import prompt_hashes
 from dense.text.clip import clip_end
 from dense.version import __version__
+from refit.baselines import prompt_hashes as baseline_prompts
 from refit.experiment.config import ArmConfig, ExperimentConfig, as_data, is_masked
 from refit.experiment.tasks import TaskFolder
 
@@ -64,7 +65,7 @@ def identity_of(config: ExperimentConfig, tasks: Sequence[TaskFolder], base: Pat
             for task in tasks
             if not entry.runs(task.name)
         },
-        "prompts": prompt_hashes() if config.analyst.model is not None else {},
+        "prompts": _prompts() if config.analyst.model is not None else {},
     }
 
 
@@ -171,7 +172,12 @@ def facts_of(
         "harness": harness,
         "machine": f"{platform.system()} {platform.release()} {platform.machine()}",
         "host": socket.gethostname(),
-        "prompts": prompt_hashes(),
+        "prompts": _prompts(),
         "tasks": {task.name: task.digest for task in tasks},
         "privileged": [name for name, one in methods.items() if one.sees == "outcome"],
     }
+
+
+def _prompts() -> dict[str, str]:
+    """A hash of each prompt template, DENSE's and the baselines'."""
+    return prompt_hashes() | baseline_prompts()

@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from dense.trajectory import Usage
+from refit.results import AttemptResult
 
 Delivery = Literal["", "instruction", "file"]
 Received = Literal["", "same", "different", "not recorded", "opened", "not opened"]
@@ -53,49 +54,6 @@ class AttemptOrder(Struct, frozen=True):
     """The task's digest as planned, which the attempt must find before and after it; empty: not compared."""
     as_file: bool = False
     """Whether the agent gets the message as a file in its environment, with a pointer to it as its instruction."""
-
-
-class AttemptResult(Struct, frozen=True, omit_defaults=True):
-    """What came of one attempt."""
-
-    trial: str
-    """The folder of the trial, relative to the order's folder."""
-    reward: float | None = None
-    """None: not scored."""
-    exception: str | None = None
-    """The type of what ended it before its time, scored or not."""
-    problem: str = ""
-    """What went wrong, in words, where it was not scored."""
-    usage: Usage | None = None
-    """The recipient's tokens; None where nothing was recorded."""
-    is_partial: bool = False
-    """Whether the tokens are those of completed calls only."""
-    tool_calls: int | None = None
-    """How many tools were called; None without a trace."""
-    turns: int | None = None
-    """How often the agent acted; None without a trace."""
-    checks_passed: int | None = None
-    """How many of the verifier's checks passed; None if it left no report of them."""
-    checks: int | None = None
-    """How many checks there are."""
-    seconds: float | None = None
-    """How long it took."""
-    trace: str = ""
-    """The trajectory's file, relative to the order's folder; empty where there is none."""
-    delivered: Delivery = ""
-    """How the message came to the agent."""
-    message_sha256: str = ""
-    """The hash of what was delivered."""
-    received: Received = ""
-    """What the trace says that the agent got."""
-    is_argument: bool | None = None
-    """Whether the agent handed its instruction on within a command or a variable, which has a limited length; None
-    where nobody looked."""
-
-    @property
-    def is_scored(self) -> bool:
-        """Whether a verifier gave a number."""
-        return self.reward is not None
 
 
 class Harness(Protocol):

@@ -162,7 +162,7 @@ def _outcomes(grid: ResultGrid, condition: Condition) -> dict[str, TaskOutcome]:
     method, round = condition
     planned = Counter(task for task, _ in grid.planned[condition])
     scored = Counter(task for task, _ in grid.scored(condition))
-    passes = Counter(task for (task, _), result in grid.scored(condition).items() if result.passed)
+    passes = Counter(task for (task, _), result in grid.scored(condition).items() if result.attempt.passed)
     by_task: defaultdict[str, list[Result]] = defaultdict(list)
     for (task, _), result in sorted(grid.scored(condition).items()):
         by_task[task].append(result)
@@ -173,9 +173,13 @@ def _outcomes(grid: ResultGrid, condition: Condition) -> dict[str, TaskOutcome]:
             passes=passes[task],
             scored=scored[task],
             planned=planned[task],
-            checks=tuple(f"{one.checks_passed}/{one.checks}" for one in by_task[task] if one.checks is not None),
-            tool_calls=_mean(one.tool_calls for one in by_task[task]),
-            turns=_mean(one.turns for one in by_task[task]),
+            checks=tuple(
+                f"{one.attempt.checks_passed}/{one.attempt.checks}"
+                for one in by_task[task]
+                if one.attempt.checks is not None
+            ),
+            tool_calls=_mean(one.attempt.tool_calls for one in by_task[task]),
+            turns=_mean(one.attempt.turns for one in by_task[task]),
         )
         for task in sorted(planned)
     }

@@ -80,7 +80,7 @@ def _compared(
     after = right.scored((second.method, 0 if second.method == RUN0 else round))
     pairs = sorted(pair for pair in after if pair in before)
     sample = TaskSample(sorted({task for task, _ in pairs}), draws, seed)
-    outcomes = {pair: (bool(after[pair].passed), bool(before[pair].passed)) for pair in pairs}
+    outcomes = {pair: (bool(after[pair].attempt.passed), bool(before[pair].attempt.passed)) for pair in pairs}
     # One name may be on both sides; the contrast looks them up by it.
     names = {"first": first, "second": second}
     rates = [

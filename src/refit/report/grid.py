@@ -88,13 +88,13 @@ class ResultGrid(Struct, frozen=True):
             invalid=len(results) - scored,
             missing=len(planned) - len(results),
             unpaired=scored - len(self.paired(condition)),
-            out_of_context=sum(result.is_out_of_context for result in results.values()),
+            out_of_context=sum(result.attempt.is_out_of_context for result in results.values()),
         )
 
 
 def is_scored(result: Result) -> bool:
     """Whether it has a grade. A reward that is no finite number is none."""
-    return result.reward is not None and math.isfinite(result.reward)
+    return result.attempt.reward is not None and math.isfinite(result.attempt.reward)
 
 
 def grids(experiment: Experiment, exclude: Collection[str] = ()) -> list[ResultGrid]:
@@ -150,7 +150,7 @@ def methods_of(experiment: Experiment) -> list[str]:
 def unscored_cells(experiment: Experiment) -> tuple[UnscoredCell, ...]:
     """Every cell without a grade, with the reason, sorted."""
     found = [
-        UnscoredCell(result.cell, False, why_unscored(result), result.is_out_of_context)
+        UnscoredCell(result.cell, False, why_unscored(result), result.attempt.is_out_of_context)
         for result in experiment.results
         if not is_scored(result)
     ]
@@ -164,9 +164,9 @@ def unscored_cells(experiment: Experiment) -> tuple[UnscoredCell, ...]:
 
 def why_unscored(result: Result) -> str:
     """What ended it; for a cell with a grade, what came up besides."""
-    if result.exception or is_scored(result) or result.reward is None:
-        return result.exception or ""
-    return f"the reward is {result.reward}"
+    if result.attempt.ending or is_scored(result) or result.attempt.reward is None:
+        return result.attempt.ending
+    return f"the reward is {result.attempt.reward}"
 
 
 def _why_missing(cell: Cell, lost: Collection[Cell]) -> str:

@@ -138,7 +138,7 @@ def test_an_import_says_what_its_export_says(finished: Path, tmp_path: Path) -> 
     assert "note: sandbox: no security boundary" in out and out.count("note: ") == 2 and "paid" not in out
     dense("refit", "export", "again", tables[1], cwd=tmp_path)
     first, second = (list(csv.DictReader(table.read_text().splitlines())) for table in tables)
-    gone = dict.fromkeys(("trace", "feedback_folder", "message"), "")  # the files are not there
+    gone = dict.fromkeys(("trial", "trace", "feedback_folder", "message"), "")  # the files are not there
     assert second == [row | gone for row in first]
 
 
@@ -162,7 +162,7 @@ def test_what_is_exported_can_be_imported_and_reported(finished: Path, tmp_path:
     dense("refit", "export", "out/refit/greetings", table, cwd=finished)
     out, _ = dense("refit", "import", table, "--out", tmp_path / "again", "--name", "again", cwd=tmp_path)
     assert "12 results imported" in out
-    rewards = {result.cell: result.reward for result in experiment_of(tmp_path / "again").results}
+    rewards = {result.cell: result.attempt.reward for result in experiment_of(tmp_path / "again").results}
     assert len(rewards) == 12 and all(value == (cell.recipient == "able") for cell, value in rewards.items())
     if suffix == "csv":
         dense("refit", "export", tmp_path / "again", tmp_path / "twice.csv", cwd=tmp_path)

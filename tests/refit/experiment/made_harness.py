@@ -68,7 +68,7 @@ class MadeHarness:
 
     def _made(self, order: AttemptOrder) -> AttemptResult:
         if self.fails is not None and (words := self.fails(order)) is not None:
-            return AttemptResult("", exception="Broken", problem=words)
+            return AttemptResult(exception="Broken", problem=words)
         trial = order.folder / "trial"
         (trial / "agent").mkdir(parents=True, exist_ok=True)
         (trial / "verifier").mkdir(exist_ok=True)

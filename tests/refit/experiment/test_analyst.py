@@ -86,13 +86,13 @@ def test_feedback_that_nobody_answered_is_not_made(tmp_path: Path) -> None:
     with Loopback(default=failing(400, "bad param")) as server:
         results = run_with_model(plan_with(tmp_path, server.url, retries=1, stop_after=50))
         dead = [result for result in results if result.cell.method == "advisor"]
-        assert [result.reward for result in dead] == [None, None]
-        assert all("bad param" in (result.exception or "") for result in dead), dead
-        assert all(result.reward is not None for result in results if result.cell.method == "none")
+        assert [result.attempt.reward for result in dead] == [None, None]
+        assert all("bad param" in result.attempt.ending for result in dead), dead
+        assert all(result.attempt.reward is not None for result in results if result.cell.method == "none")
     with Loopback(default=advised) as server:
         # Another address is another analyst: only the server is mended, in reality, and the address stays.
         plan = plan_with(tmp_path / "again", server.url)
-        assert all(result.reward is not None for result in run_with_model(plan))
+        assert all(result.attempt.reward is not None for result in run_with_model(plan))
 
 
 def test_an_analyst_that_is_dead_for_all_stops_the_run(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_anew(tmp_path: Path) -> None
     with answering("Well.", "Well, well.") as server:
         plan = plan_with(tmp_path, server.url, count=1)
         results = run_with_model(plan)
-        assert all(result.reward is not None for result in results), results
+        assert all(result.attempt.reward is not None for result in results), results
         assert len(server.received) == 3
     (failed,) = records(plan)
     assert "no usable advice" in failed.failure
@@ -116,17 +116,17 @@ def test_an_answer_that_cannot_be_used_is_asked_for_anew(tmp_path: Path) -> None
 def test_a_cell_given_up_for_its_answers_can_be_tried_again(tmp_path: Path) -> None:
     with answering("Well.", "Well, well.") as server:
         plan = plan_with(tmp_path, server.url, count=1, retries=0)
-        given_up = [result for result in run_with_model(plan) if result.reward is None]
+        given_up = [result for result in run_with_model(plan) if result.attempt.reward is None]
         assert [result.cell.method for result in given_up] == ["advisor"]
-        assert "in 1 try; the last: no usable advice came back: " in (given_up[0].exception or "")
-        assert all(result.reward is not None for result in run_with_model(plan, again=True))
+        assert "in 1 try; the last: no usable advice came back: " in given_up[0].attempt.ending
+        assert all(result.attempt.reward is not None for result in run_with_model(plan, again=True))
         assert len(server.received) == 3
 
 
 def test_a_good_answer_that_came_meanwhile_is_kept(tmp_path: Path) -> None:
     """Two cells ask the same and get the same useless answers; what one of them gets then is the other's too."""
     with answering("Well.", "Well, well.") as server:
-        assert all(result.reward is not None for result in run_with_model(plan_with(tmp_path, server.url)))
+        assert all(result.attempt.reward is not None for result in run_with_model(plan_with(tmp_path, server.url)))
         assert len(server.received) == 3
 
 
@@ -155,7 +155,7 @@ def test_answers_to_a_method_s_own_prompts_are_asked_for_anew(tmp_path: Path, mo
     (tmp_path / "own_prompting_method.py").write_text(OWN)
     with Loopback(ok("no number"), default=ok("7")) as server:
         plan = plan_with(tmp_path, server.url, count=1, methods=("own_prompting_method:Mine",))
-        assert all(result.reward is not None for result in run_with_model(plan))
+        assert all(result.attempt.reward is not None for result in run_with_model(plan))
         assert len(server.received) == 2
     (failed,) = records(plan)
     assert failed.failure.startswith("ValueError: ") and "own_prompting_method.py:" in failed.failure

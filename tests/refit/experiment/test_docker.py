@@ -135,13 +135,15 @@ def test_killed_and_resumed_it_is_graded_as_in_the_sandbox(tmp_path: Path, monke
     results = run(docker)
     assert projects() == []
     scored_once(docker)
-    assert len(results) == 6 and all(result.reward is not None for result in results)
+    assert len(results) == 6 and all(result.attempt.reward is not None for result in results)
     try:
         preflight_now(("tmux",))
     except DenseError as error:
         pytest.skip(f"on Docker it ran; no sandbox on this machine to compare with: {error}")
     sandboxed = run(written(tmp_path / "sandbox", **SMALL))
-    assert {result.cell: result.reward for result in results} == {result.cell: result.reward for result in sandboxed}
+    assert {result.cell: result.attempt.reward for result in results} == {
+        result.cell: result.attempt.reward for result in sandboxed
+    }
     fields = (1, 2, 3)  # without the reward and the feedback, which quotes host names
     assert {cell: tuple(row[n] for n in fields) for cell, row in table(results).items()} == {
         cell: tuple(row[n] for n in fields) for cell, row in table(sandboxed).items()

@@ -61,7 +61,13 @@ def table(results: tuple[Result, ...]) -> dict[Cell, tuple[Any, ...]]:
     """What must not depend on how often a run was killed. A loaded machine may make the agent wait a turn longer, which
     shows in its tokens and nowhere else."""
     return {
-        result.cell: (result.reward, result.exception, result.delivered, result.received, result.feedback)
+        result.cell: (
+            result.attempt.reward,
+            result.attempt.ending,
+            result.attempt.delivered,
+            result.attempt.received,
+            result.feedback,
+        )
         for result in results
     }
 
@@ -114,16 +120,16 @@ def test_it_runs_and_each_agent_was_given_what_the_store_says(tmp_path: Path) ->
         whole = beside.submit(run, folder)
         assert killed(again, 3, (4.0, 12.0), seed=3)
         results = whole.result()
-    assert len(results) == 6 and all(result.reward is not None for result in results)
+    assert len(results) == 6 and all(result.attempt.reward is not None for result in results)
     out = folder / "out"
     for result in results:
-        steps = json.loads((out / result.trace).read_text())["steps"]
+        steps = json.loads((out / result.attempt.trace).read_text())["steps"]
         if result.cell.method == "dense":
-            assert (result.delivered, result.received) == ("instruction", "same")
+            assert (result.attempt.delivered, result.attempt.received) == ("instruction", "same")
             assert (out / result.message).read_text().strip() in steps[0]["message"]
         else:
             assert "dense-feedback" not in steps[0]["message"] and result.message == ""
-        assert result.tokens and result.tool_calls
+        assert result.attempt.tokens and result.attempt.tool_calls
     assert table(run(again)) == table(results)
     scored_once(again)
     assert left_behind(again) == []
@@ -154,7 +160,7 @@ def test_killed_at_twenty_random_moments_the_whole_example_comes_to_the_same_tab
     expected = run(whole)
     assert len(expected) == 96
     docs = (EXAMPLE.parents[1] / "docs" / "refit.md").read_text()
-    passed = Counter(result.cell.method for result in expected if result.passed)
+    passed = Counter(result.cell.method for result in expected if result.attempt.passed)
     for method, label in (
         ("run0", "Baseline"),
         ("none", "None"),

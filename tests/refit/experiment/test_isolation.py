@@ -72,8 +72,8 @@ def test_no_file_process_port_or_variable_passes_from_one_cell_to_another(experi
     results = experiment_of(experiment).results
     assert len(results) == 2 * (1 + 4 * 2)
     for result in results:
-        assert result.reward == 0.5, result
-        text = seen(experiment / result.trace)
+        assert result.attempt.reward == 0.5, result
+        text = seen(experiment / result.attempt.trace)
         looked, _, left = text.partition("== leaving")
         assert "left spy-mark-" in left, text
         assert "spy-mark" not in looked.replace("== marks", ""), looked
@@ -84,7 +84,9 @@ def test_no_file_process_port_or_variable_passes_from_one_cell_to_another(experi
 
 def test_verifiers_and_solutions_are_not_visible_to_the_agent(experiment: Path) -> None:
     for result in experiment_of(experiment).results:
-        part = seen(experiment / result.trace).partition("== verifier and solution")[2].partition("== leaving")[0]
+        part = (
+            seen(experiment / result.attempt.trace).partition("== verifier and solution")[2].partition("== leaving")[0]
+        )
         for name in ("test.sh", "solve.sh", "reward.txt", "refit.yaml", "store.sqlite", "CANARY"):
             assert name not in part, part
 
@@ -92,9 +94,11 @@ def test_verifiers_and_solutions_are_not_visible_to_the_agent(experiment: Path) 
 def test_what_an_agent_is_given_is_the_task_and_its_own_method_s_message(experiment: Path) -> None:
     """Each agent's mark stands only in messages that were made of its attempt."""
     results = experiment_of(experiment).results
-    marks = {result.cell: json.loads((experiment / result.trace).read_text())["session_id"] for result in results}
+    marks = {
+        result.cell: json.loads((experiment / result.attempt.trace).read_text())["session_id"] for result in results
+    }
     for result in results:
-        reported = json.loads((experiment / result.trace).read_text())["steps"][0]["message"]
+        reported = json.loads((experiment / result.attempt.trace).read_text())["steps"][0]["message"]
         own = {cell for cell, mark in marks.items() if f"spy-mark-{mark}" in reported}
         allowed = {
             cell
@@ -107,13 +111,13 @@ def test_what_an_agent_is_given_is_the_task_and_its_own_method_s_message(experim
         if result.cell.method in (RUN0, "none"):
             assert reported.strip() == FILES["instruction.md"].strip()
         else:
-            assert own == allowed and result.received == "same" and result.delivered == "instruction"
+            assert own == allowed and result.attempt.received == "same" and result.attempt.delivered == "instruction"
 
 
 def test_the_canary_is_seen_through_the_privileged_method_alone(experiment: Path) -> None:
     results = experiment_of(experiment).results
     for result in results:
-        reported = json.loads((experiment / result.trace).read_text())["steps"][0]["message"]
+        reported = json.loads((experiment / result.attempt.trace).read_text())["steps"][0]["message"]
         found = [canary for canary in CANARIES if canary in reported]
         assert found == (["VERIFIER-CANARY"] if result.cell.method == "verifier-feedback" else [])
     for file in (experiment / "cells").glob("*/feedback/*"):

@@ -155,20 +155,20 @@ def test_paper_experiment(tmp_path: Path) -> None:
 def _check_cell(plan: Plan, recipient: str, task: str, method: str, result: Result) -> None:
     name = f"{recipient} {task} {method}"
     if (task, method) == ("gamma", "dense-no-hierarchy"):  # retried, then invalid; nothing was delivered
-        assert (result.reward, result.delivered) == (None, ""), name
-        assert "in 2 tries; the last: no usable report came back" in (result.exception or ""), name
+        assert (result.attempt.reward, result.attempt.delivered) == (None, ""), name
+        assert "in 2 tries; the last: no usable report came back" in result.attempt.ending, name
         return
-    assert result.reward is not None, name
+    assert result.attempt.reward is not None, name
     if method == "none":
-        assert (result.message, result.delivered) == ("", ""), name
+        assert (result.message, result.attempt.delivered) == ("", ""), name
         return
     message = (plan.folder / result.message).read_text()
     instruction = f"This is the task {task}: write what it says.\n"
     assert message.endswith(f"\n\n{instruction}"), name
     assert len(message.encode()) - len(instruction) <= 200 * KIB, name
     # All methods of a pair alike: an argument cannot hold the messages on `beta`.
-    assert result.delivered == ("file" if (recipient, task) == ("argument", "beta") else "instruction"), name
-    assert result.received == "same", name
+    assert result.attempt.delivered == ("file" if (recipient, task) == ("argument", "beta") else "instruction"), name
+    assert result.attempt.received == "same", name
     calls = CALLS[method]
     assert result.feedback is not None, name
     assert (result.feedback.input, result.feedback.output) == (100 * calls, 10 * calls), name

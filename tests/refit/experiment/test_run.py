@@ -91,7 +91,9 @@ def test_all_methods_of_a_pair_are_delivered_alike(tmp_path: Path, is_argument: 
     plan = made_plan(tmp_path, repetitions=1, rounds=2, budget="paper", methods=["none", "long_method:Long", "dense"])
     harness = MadeHarness(is_argument=is_argument)
     results = run_all(plan, harness)
-    delivered = {(result.cell.task, result.cell.round, result.cell.method): result.delivered for result in results}
+    delivered = {
+        (result.cell.task, result.cell.round, result.cell.method): result.attempt.delivered for result in results
+    }
     for (task, number, method), how in delivered.items():
         if method in ("run0", "none"):
             assert how == ""
@@ -150,7 +152,7 @@ def test_an_execution_without_a_score_is_tried_again_and_the_first_score_stands(
 
     results = run_all(made_plan(tmp_path), MadeHarness(fails=fails))
     assert {result.tries for result in results if result.cell.method == "dense"} == {2}
-    assert all(result.reward is not None for result in results)
+    assert all(result.attempt.reward is not None for result in results)
 
 
 def test_what_never_scores_is_invalid_and_what_follows_from_it_too(tmp_path: Path) -> None:
@@ -159,7 +161,7 @@ def test_what_never_scores_is_invalid_and_what_follows_from_it_too(tmp_path: Pat
 
     plan = made_plan(tmp_path, rounds=2, retries=1)
     results = run_all(plan, MadeHarness(fails=fails))
-    invalid = {str(result.cell): result.exception or "" for result in results if result.reward is None}
+    invalid = {str(result.cell): result.attempt.ending for result in results if result.attempt.reward is None}
     assert list(invalid) == [
         "r · task-1 · repetition 0 · round 1 · dense",
         "r · task-1 · repetition 0 · round 2 · dense",
@@ -167,7 +169,7 @@ def test_what_never_scores_is_invalid_and_what_follows_from_it_too(tmp_path: Pat
     first, second = invalid.values()
     assert "not scored in 2 executions" in first and "Broken: no luck" in first
     assert "its source is invalid" in second
-    assert all(result.usage is None for result in results if result.reward is None)
+    assert all(result.attempt.usage is None for result in results if result.attempt.reward is None)
 
 
 def test_invalid_cells_can_be_tried_again(tmp_path: Path) -> None:
@@ -178,12 +180,12 @@ def test_invalid_cells_can_be_tried_again(tmp_path: Path) -> None:
 
     plan = made_plan(tmp_path, retries=0, stop_after=50)
     before = run_all(plan, MadeHarness(fails=fails))
-    assert sum(result.reward is None for result in before) == 1 + len(METHODS)
+    assert sum(result.attempt.reward is None for result in before) == 1 + len(METHODS)
     is_dead = False
     with EventStore(plan.folder) as store:
         assert reopen_invalid(store, fold_events(store)) == 1 + len(METHODS)
     after = run_all(plan, MadeHarness(fails=fails))
-    assert all(result.reward is not None for result in after)
+    assert all(result.attempt.reward is not None for result in after)
 
 
 def test_nothing_but_failures_stops_the_run_and_says_why(tmp_path: Path) -> None:
@@ -193,7 +195,7 @@ def test_nothing_but_failures_stops_the_run_and_says_why(tmp_path: Path) -> None
         run_all(plan, harness)
     assert len(harness.orders) == 4
     results = run_all(plan, MadeHarness())  # nothing was given up by it
-    assert all(result.reward is not None for result in results)
+    assert all(result.attempt.reward is not None for result in results)
 
 
 def test_what_makes_every_attempt_pointless_stops_the_run(tmp_path: Path) -> None:
@@ -216,8 +218,8 @@ def test_an_exception_of_the_harness_is_an_attempt_without_a_score(tmp_path: Pat
             return await super().attempt(order)
 
     results = run_all(made_plan(tmp_path, retries=0), Odd())
-    odd = {result.exception for result in results if result.reward is None}
-    assert len(odd) == 1 and "KeyError" in (odd.pop() or "")
+    odd = {result.attempt.ending for result in results if result.attempt.reward is None}
+    assert len(odd) == 1 and "KeyError" in (odd.pop())
 
 
 def test_a_source_without_a_trace_leaves_methods_that_need_one_invalid(tmp_path: Path) -> None:
@@ -229,9 +231,9 @@ def test_a_source_without_a_trace_leaves_methods_that_need_one_invalid(tmp_path:
             return made
 
     results = run_all(made_plan(tmp_path, retries=0), Traceless())
-    scored = {result.cell.method for result in results if result.reward is not None}
+    scored = {result.cell.method for result in results if result.attempt.reward is not None}
     assert scored == {RUN0, "none", "advisor"}
-    assert all("feedback could not be made in 1 try" in (r.exception or "") for r in results if r.reward is None)
+    assert all("feedback could not be made in 1 try" in (r.attempt.ending) for r in results if r.attempt.reward is None)
 
 
 def test_agents_that_ran_out_of_context_are_reported_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,7 +241,7 @@ def test_agents_that_ran_out_of_context_are_reported_apart(tmp_path: Path, capsy
         async def attempt(self, order: AttemptOrder) -> AttemptResult:
             words = "ContextLengthExceededError: too many tokens"
             if "task-1" in order.name:
-                return AttemptResult("", exception="ContextLengthExceededError", problem=words)
+                return AttemptResult(exception="ContextLengthExceededError", problem=words)
             return await super().attempt(order)
 
     def fails(order: AttemptOrder) -> str | None:

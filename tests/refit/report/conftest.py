@@ -8,7 +8,7 @@ import pytest
 
 from dense.trajectory import Usage
 from refit.report import Report, build
-from refit.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
+from refit.results import ANALYST, RUN0, AttemptResult, Cell, Experiment, Prices, Result
 
 MINIMAX, DEEPSEEK, GPT, KIMI = "MiniMax-M2.7", "DeepSeek V4 Pro", "GPT-5.5", "Kimi K2.6"
 METHODS = ("advisor", "self-reflection", "all-at-once", "step-by-step", "dense", "verifier-feedback")
@@ -131,11 +131,13 @@ def results(recipient: str) -> list[Result]:
             found.append(
                 Result(
                     Cell(recipient, task, repetition, int(method != RUN0), method),
-                    reward=1.0 if pair in passed else part,
-                    usage=usage(recipient, method, means[method], number, tasks.index(task)),
-                    is_partial=recipient == GPT and method in (RUN0, *PARTS, "dense") and number < 16,
+                    AttemptResult(
+                        reward=1.0 if pair in passed else part,
+                        usage=usage(recipient, method, means[method], number, tasks.index(task)),
+                        is_partial=recipient == GPT and method in (RUN0, *PARTS, "dense") and number < 16,
+                        tool_calls=0 if pair in idle else 20,
+                    ),
                     feedback=None if method == RUN0 else made(method),
-                    tool_calls=0 if pair in idle else 20,
                 )
             )
     return found

@@ -79,4 +79,4 @@ def test_the_large_experiment_is_as_large_as_it_says(bench_report: Any) -> None:
     experiment = bench_report.made()
     assert len(experiment.results) == 39_516 and "39,516 cells" in bench_report.__doc__
     assert len({result.cell for result in experiment.results}) == 39_516
-    assert 200 < sum(result.reward is None for result in experiment.results) < 600
+    assert 200 < sum(result.attempt.reward is None for result in experiment.results) < 600

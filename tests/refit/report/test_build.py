@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
+from made_result import with_attempt
 
 from dense.errors import DenseError
 from dense.trajectory import Usage
@@ -18,13 +18,15 @@ from refit.report.model import Difference, MethodRow, RecipientReport
 from refit.report.prices import usd
 from refit.report.statistics.significance import holm
 from refit.report.tables.cell_counts import invalid_table
-from refit.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
+from refit.results import ANALYST, RUN0, AttemptResult, Cell, Experiment, Prices, Result
 
 NO_CALL = Usage(0, 0, 0, 0, 0.0)
 
 
 def made(task: str, repetition: int, round: int, method: str, reward: float | None, **more: Any) -> Result:
-    return Result(Cell("one", task, repetition, round, method), reward=reward, **more)
+    own = {name: value for name, value in more.items() if name in Result.__struct_fields__}
+    attempt = AttemptResult(reward=reward, **{name: value for name, value in more.items() if name not in own})
+    return Result(Cell("one", task, repetition, round, method), attempt, **own)
 
 
 def report_of(results: Sequence[Result], **more: Any) -> RecipientReport:
@@ -76,9 +78,9 @@ def test_invalid_cells_are_excluded_with_their_pairs_and_counted() -> None:
 def test_agents_that_ran_out_of_context_are_reported_apart() -> None:
     lost = grid("dense", 1, [[1, None], [None, 1]], exception="not scored in 3 executions; the last: Boom")
     full = "not scored in 3 executions; the last: ContextLengthExceededError: 200,000 tokens"
-    cell = next(result for result in lost if result.reward is None)
+    cell = next(result for result in lost if result.attempt.reward is None)
     # One that was graded all the same is no loss.
-    runs = [replace(one, exception=full) if one is cell or one.reward == 1 else one for one in lost]
+    runs = [with_attempt(one, exception=full) if one is cell or one.attempt.reward == 1 else one for one in lost]
     everything = whole([*grid(RUN0, 0, [[1, 0], [1, 1]]), *runs])
     report = everything.recipients[0]
     assert (row(report, "dense").counts.invalid, row(report, "dense").counts.out_of_context) == (2, 1)
@@ -420,7 +422,7 @@ def several(**verdicts: str) -> Report:
         none, dense = passes[kind]
         for task in range(1 if kind == "one" else 20):
             for method, at, reward in ((RUN0, 0, none), ("none", 1, none), ("dense", 1, dense)):
-                results.append(Result(Cell(recipient, f"t{task}", 0, at, method), reward=reward))
+                results.append(Result(Cell(recipient, f"t{task}", 0, at, method), AttemptResult(reward=reward)))
     return whole(results)
 
 

@@ -13,7 +13,7 @@ from refit.experiment.experiment import import_table
 from refit.experiment.results_table.files import ResultTable
 from refit.experiment.store.events import EventStore
 from refit.report.compare import Side, compare
-from refit.results import RUN0, Cell, Experiment, Result
+from refit.results import RUN0, AttemptResult, Cell, Experiment, Result
 
 
 def results(passes: dict[str, str], method: str = "dense", recipient: str = "r") -> tuple[Result, ...]:
@@ -21,9 +21,9 @@ def results(passes: dict[str, str], method: str = "dense", recipient: str = "r")
     found: list[Result] = []
     for task, marks in passes.items():
         for repetition, mark in enumerate(marks):
-            found.append(Result(Cell(recipient, task, repetition, 0, RUN0), reward=0.0))
+            found.append(Result(Cell(recipient, task, repetition, 0, RUN0), AttemptResult(reward=0.0)))
             reward = None if mark == "." else float(mark)
-            found.append(Result(Cell(recipient, task, repetition, 1, method), reward=reward))
+            found.append(Result(Cell(recipient, task, repetition, 1, method), AttemptResult(reward=reward)))
     return tuple(found)
 
 

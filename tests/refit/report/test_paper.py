@@ -10,7 +10,7 @@ from refit.report.model import Difference, MethodRow
 from refit.report.numbers import format_fixed
 from refit.report.table import ReportTable
 from refit.report.tables import tables
-from refit.results import RUN0, Cell, Experiment, Result
+from refit.results import RUN0, AttemptResult, Cell, Experiment, Result
 
 PASS = """
 Baseline | _44.57 | 51.44 | 68.54 | 39.33
@@ -168,8 +168,8 @@ def test_cumulative_gaps_of_the_hard_tasks(ahead: int, tasks: int, points: str) 
         for method, solved in (("self-reflection", 20), ("dense", 20 + ahead)):
             for at in (1, 2, 3):
                 cell = Cell("one", f"t{task}", repetition, at, method)
-                results.append(Result(cell, reward=float(number < solved and number % 3 + 1 == at)))
-        results.append(Result(Cell("one", f"t{task}", repetition, 0, RUN0), reward=0.0))
+                results.append(Result(cell, AttemptResult(reward=float(number < solved and number % 3 + 1 == at))))
+        results.append(Result(Cell("one", f"t{task}", repetition, 0, RUN0), AttemptResult(reward=0.0)))
     report = build(Experiment("hard", tuple(results)), draws=200)
     lines = {line.method: line.points for line in report.recipients[0].cumulative}
     last = [lines[method][3] for method in ("dense", "self-reflection")]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_result import with_attempt
 from msgspec.structs import replace
 
 from dense.trajectory import Usage
@@ -23,7 +24,7 @@ from refit.report.statistics.metrics import rank
 from refit.report.table import ReportTable, TableCell, TableRow, comma_separated, latex, markdown
 from refit.report.tables import tables
 from refit.report.write import write_tables
-from refit.results import RUN0, Cell, Experiment, Prices, Result
+from refit.results import RUN0, AttemptResult, Cell, Experiment, Prices, Result
 
 HOSTILE = [
     "a|b",
@@ -44,9 +45,11 @@ def hostile() -> Experiment:
     results: list[Result] = []
     for at, task in enumerate(HOSTILE):
         recipient = HOSTILE[0]
-        results.append(Result(Cell(recipient, task, 0, 0, RUN0), reward=float(at % 2)))
+        results.append(Result(Cell(recipient, task, 0, 0, RUN0), AttemptResult(reward=float(at % 2))))
         for method in HOSTILE[1:4]:
-            results.append(Result(Cell(recipient, task, 0, 1, method), reward=1.0 if at else None, exception=task))
+            results.append(
+                Result(Cell(recipient, task, 0, 1, method), AttemptResult(reward=1.0 if at else None, exception=task))
+            )
     return Experiment(HOSTILE[2], tuple(results), notes=(HOSTILE[3], HOSTILE[1]))
 
 
@@ -219,7 +222,10 @@ def test_latex_compiles_and_long_reasons_stay_on_the_page(report: Report, tmp_pa
     reason = (
         "AgentTimeoutError: /a/path/of/many/parts/" + "x" * 80 + "_underscored_" * 8 + "the end of a long exception"
     )
-    cells = [Result(Cell("one", f"t{at}", 0, 0, RUN0), reward=None if at else 1.0, exception=reason) for at in range(3)]
+    cells = [
+        Result(Cell("one", f"t{at}", 0, 0, RUN0), AttemptResult(reward=None if at else 1.0, exception=reason))
+        for at in range(3)
+    ]
     for place, found in (("long", build(Experiment("long", tuple(cells)), draws=200)), ("hostile", report)):
         (tmp_path / place).mkdir()
         write_tables(found, tmp_path / place)
@@ -233,8 +239,8 @@ def degenerate() -> Experiment:
     """Everything passes with DENSE, nothing before; six tasks, no second try."""
     results: list[Result] = []
     for task in range(6):
-        results.append(Result(Cell("one", f"t{task}", 0, 0, RUN0), reward=float(task % 2)))
-        results.append(Result(Cell("one", f"t{task}", 0, 1, "dense"), reward=1.0))
+        results.append(Result(Cell("one", f"t{task}", 0, 0, RUN0), AttemptResult(reward=float(task % 2))))
+        results.append(Result(Cell("one", f"t{task}", 0, 1, "dense"), AttemptResult(reward=1.0)))
     prices = {"one": Prices(5, 30, cache_read=0.5, cache_write=6.25)}
     return Experiment("few", tuple(results), prices=prices)
 
@@ -280,7 +286,8 @@ def test_reservations_that_differ_name_their_recipients(published: Report) -> No
 
 def test_prices_of_caches_stand_in_the_caption() -> None:
     results = [
-        Result(Cell("one", "t", 0, at, "none" if at else RUN0), reward=1.0, usage=Usage(9, 9, 9, 9)) for at in (0, 1)
+        Result(Cell("one", "t", 0, at, "none" if at else RUN0), AttemptResult(reward=1.0, usage=Usage(9, 9, 9, 9)))
+        for at in (0, 1)
     ]
     found = build(replace(degenerate(), results=tuple(results)), draws=200)
     caption = next(table for table in tables(found) if table.name == "costs").caption
@@ -290,19 +297,22 @@ def test_prices_of_caches_stand_in_the_caption() -> None:
 def test_a_claim_that_is_withheld_tells_how_little_may_be_left() -> None:
     cells: list[Result] = []
     for task in range(20):
-        cells.append(Result(Cell("one", f"t{task}", 0, 0, RUN0), reward=float(task >= 12)))
-        cells.append(Result(Cell("one", f"t{task}", 0, 1, "dense"), reward=1.0 if task < 12 else None))
+        cells.append(Result(Cell("one", f"t{task}", 0, 0, RUN0), AttemptResult(reward=float(task >= 12))))
+        cells.append(Result(Cell("one", f"t{task}", 0, 1, "dense"), AttemptResult(reward=1.0 if task < 12 else None)))
     table = next(one for one in tables(build(Experiment("lost", tuple(cells)), draws=200)) if one.name == "comparisons")
     last = table.lines[0].entries[-1]
     assert (last.text, last.below) == ("no claim", "at worst +20.00, p = 0.503")
     assert "At worst: with every unscored cell counted against it" in table.caption
-    whole = [replace(one, reward=one.reward or 0.0) for one in cells]
+    whole = [with_attempt(one, reward=one.attempt.reward or 0.0) for one in cells]
     table = next(one for one in tables(build(Experiment("kept", tuple(whole)), draws=200)) if one.name == "comparisons")
     assert table.lines[0].entries[-1].below == "" and "At worst" not in table.caption
 
 
 def test_one_of_a_kind_is_counted_as_one() -> None:
-    cells = [Result(Cell("one", "t", 0, 0, RUN0), reward=1.0), Result(Cell("one", "t", 0, 1, "dense"), exception="x")]
+    cells = [
+        Result(Cell("one", "t", 0, 0, RUN0), AttemptResult(reward=1.0)),
+        Result(Cell("one", "t", 0, 1, "dense"), AttemptResult(exception="x")),
+    ]
     found = {table.name: table for table in tables(build(Experiment("one", tuple(cells)), draws=200))}
     assert "1 task × 1 repetition." in found["pass"].caption
     assert found["invalid"].caption.startswith("1 cell without a grade")
@@ -310,7 +320,7 @@ def test_one_of_a_kind_is_counted_as_one() -> None:
 
 def test_each_comparison_tells_its_pairs_and_what_was_lost() -> None:
     cells = [
-        replace(one, reward=None) if one.cell == Cell("one", "t3", 0, 1, "dense") else one
+        with_attempt(one, reward=None) if one.cell == Cell("one", "t3", 0, 1, "dense") else one
         for one in degenerate().results
     ]
     table = next(
@@ -333,10 +343,11 @@ def test_privileged_rows_stand_apart_with_a_dagger(published: Report) -> None:
 
 def test_three_repeats_of_a_task_are_marked_as_in_the_paper() -> None:
     passes = {"advisor": 0, "self-reflection": 1, "all-at-once": 1, "step-by-step": 1, "dense": 3}
-    results = [Result(Cell("Kimi", "largest-eigenval", at, 0, RUN0), reward=1.0) for at in range(3)]
+    results = [Result(Cell("Kimi", "largest-eigenval", at, 0, RUN0), AttemptResult(reward=1.0)) for at in range(3)]
     for method, count in passes.items():
         results += [
-            Result(Cell("Kimi", "largest-eigenval", at, 1, method), reward=float(at < count)) for at in range(3)
+            Result(Cell("Kimi", "largest-eigenval", at, 1, method), AttemptResult(reward=float(at < count)))
+            for at in range(3)
         ]
     report = build(Experiment("case", tuple(results)), draws=200)
     table = next(table for table in tables(report) if table.name == "tasks-1")

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from made_result import with_attempt
 
 from dense.errors import DenseError
 from dense.trajectory import Usage
 from refit.report import Report, build, make
 from refit.report.write import write_json, write_tables
-from refit.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
+from refit.results import ANALYST, RUN0, AttemptResult, Cell, Experiment, Prices, Result
 
 NOTE = "Scripted recipient: these numbers say nothing about language models."
 
@@ -31,10 +32,12 @@ def small() -> Experiment:
                 results.append(
                     Result(
                         Cell("one", f"t{task}", repetition, at, method),
-                        reward=None if (task, repetition, at) == (3, 1, 2) else float(solved),
-                        usage=Usage(1000 + 10 * task, None, None, 100 + at),
+                        AttemptResult(
+                            reward=None if (task, repetition, at) == (3, 1, 2) else float(solved),
+                            usage=Usage(1000 + 10 * task, None, None, 100 + at),
+                            tool_calls=task,
+                        ),
                         feedback=None if at == 0 else Usage(100 * (method == "dense"), 0, 0, 0),
-                        tool_calls=task,
                     )
                 )
     return Experiment(
@@ -72,7 +75,7 @@ def test_the_same_experiment_gives_the_same_bytes(twice: dict[Path, Report]) -> 
 def test_hashes_decide_nothing(tmp_path: Path) -> None:
     """Sets of pairs come in another order in every process; numbers do not."""
     lossy = [
-        msgspec.structs.replace(one, reward=None) if one.cell.round and at % 5 == 0 else one
+        with_attempt(one, reward=None) if one.cell.round and at % 5 == 0 else one
         for at, one in enumerate(small().results)
     ]
     (tmp_path / "experiment.json").write_bytes(
@@ -123,12 +126,12 @@ def test_tables_of_an_earlier_report_do_not_stay(tmp_path: Path, published: Repo
 
 def odd(name: str) -> Experiment:
     cells = [Cell("one", f"t{at}", 0, round, "dense" if round else RUN0) for at in range(3) for round in (0, 1)]
-    results = [Result(cell, reward=1.0, seconds=2.0, usage=Usage(10, None, None, 10)) for cell in cells]
+    results = [Result(cell, AttemptResult(reward=1.0, seconds=2.0, usage=Usage(10, None, None, 10))) for cell in cells]
     match name:
         case "no number":
-            results[0] = msgspec.structs.replace(results[0], reward=math.nan)
+            results[0] = with_attempt(results[0], reward=math.nan)
         case "endless":
-            results[0] = msgspec.structs.replace(results[0], seconds=math.inf, usage=Usage(1, None, None, 1, math.inf))
+            results[0] = with_attempt(results[0], seconds=math.inf, usage=Usage(1, None, None, 1, math.inf))
         case _:
             half = "\ud800"
             results = [
@@ -136,11 +139,11 @@ def odd(name: str) -> Experiment:
                     Cell(
                         f"r{half}", f"{one.cell.task}{half}", 0, one.cell.round, f"m{half}" if one.cell.round else RUN0
                     ),
-                    reward=one.reward,
+                    AttemptResult(reward=one.attempt.reward),
                 )
                 for one in results
             ]
-            results[1] = msgspec.structs.replace(results[1], reward=None, exception=half, trace=f"x{half}/y")
+            results[1] = with_attempt(results[1], reward=None, exception=half, trace=f"x{half}/y")
             return Experiment(f"e{half}", tuple(results), notes=(half,), facts={half: [half]})
     return Experiment("odd", tuple(results), prices={"one": Prices(5, 30)})
 

@@ -7,7 +7,7 @@ To add one: its class in `paper`, its template in `prompts/`, and whoever asks i
 
 from dense.analyst.questions import paper
 from dense.analyst.questions.paper import Boundary, Compression, Reconciliation, Score, Summary, TopLevel
-from dense.analyst.questions.question import Answerer, Correction, Judgement, Question, as_judgement
+from dense.analyst.questions.question import Answerer, Correction, Judgement, MethodQuestion, Question, as_judgement
 
 JUDGEMENTS = paper.JUDGEMENTS
 """All of them."""
@@ -19,6 +19,7 @@ __all__ = [
     "Compression",
     "Correction",
     "Judgement",
+    "MethodQuestion",
     "Question",
     "Reconciliation",
     "Score",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from msgspec import Struct
 
@@ -11,6 +11,10 @@ from dense.analyst.answers import Answer
 from dense.analyst.schemas import Schema
 from dense.analyst.views import Limits
 from dense.trajectory import Task
+
+if TYPE_CHECKING:
+    from dense.analyst.rules_answerer import RulesAnswerer
+    from dense.model.chat import ChatRequest
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -54,6 +58,38 @@ class Judgement(Question, frozen=True, kw_only=True):
     @abstractmethod
     def outline(self) -> dict[str, Any]:
         """An answer of ordinary size, by shape alone: it says nothing."""
+        raise NotImplementedError
+
+
+class MethodQuestion(Question, frozen=True, kw_only=True):
+    """A question of another method: it brings its own prompt, and the rules can answer it."""
+
+    @abstractmethod
+    def request(
+        self,
+        correction: Correction | None = None,
+        *,
+        prompt: int | None = None,
+        max_output_tokens: int = 8_192,
+        temperature: float | None = None,
+    ) -> ChatRequest:
+        """What a model is asked; `prompt` limits the whole, in bytes."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def outline(self) -> dict[str, Any]:
+        """An answer of ordinary size, by shape alone: it says nothing."""
+        raise NotImplementedError
+
+    @classmethod
+    @abstractmethod
+    def prompt_hash(cls) -> str:
+        """A hash of the words around the material, for the record of a run."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def by_rules(self, rules: RulesAnswerer) -> Answer:
+        """What the built-in rules answer."""
         raise NotImplementedError
 
 

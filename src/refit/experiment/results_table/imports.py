@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from dense.errors import DenseError, NoTrajectory
 from dense.readers.files import TraceFile
@@ -247,22 +246,10 @@ def _task_names(trials: Sequence[HarborTrial]) -> dict[Path, str]:
 
 
 def _result(trial: HarborTrial, cell: Cell) -> Result | None:
-    attempted = read_trial(trial.folder, trial.folder)
-    if attempted is None:
+    attempt = read_trial(trial.folder, trial.folder)
+    if attempt is None:
         return None
-    return Result(
-        cell,
-        reward=attempted.reward,
-        exception=attempted.exception if attempted.is_scored else attempted.problem or attempted.exception,
-        usage=attempted.usage,
-        is_partial=attempted.is_partial,
-        tool_calls=attempted.tool_calls,
-        turns=attempted.turns,
-        checks_passed=attempted.checks_passed,
-        checks=attempted.checks,
-        seconds=attempted.seconds,
-        trace=(trial.folder / attempted.trace).as_posix() if attempted.trace else "",
-    )
+    return Result(cell=cell, attempt=attempt.with_paths(lambda path: (trial.folder / path).as_posix()))
 
 
 def _notices(trials: Sequence[HarborTrial], arms: Mapping[Path, JobArm], results: Sequence[Result]) -> list[str]:
@@ -301,18 +288,7 @@ def _experiment(folder: Path) -> ResultTable:
     # What must be said of them is known from the first session on.
     known = experiment_of(folder) if state is not None and state.sessions else Experiment(name="", results=())
 
-    def placed(path: str) -> str:
-        return (folder / path).as_posix() if path else ""
-
-    results = tuple(
-        replace(
-            result,
-            trace=placed(result.trace),
-            feedback_folder=placed(result.feedback_folder),
-            message=placed(result.message),
-        )
-        for result in results
-    )
+    results = tuple(result.with_paths(lambda path: (folder / path).as_posix()) for result in results)
     notices = () if results else (f"{folder}: the experiment has no results yet",)
     notes = tuple(note for note in known.notes if note != IMPORT_NOTE)
     return ResultTable(results, notices, notes, tuple(sorted(known.privileged)))

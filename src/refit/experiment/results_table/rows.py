@@ -14,14 +14,16 @@ import msgspec
 from dense.errors import DenseError
 from dense.trajectory import Usage
 from refit.experiment.results_table.columns import EXPORTED_COLUMNS, PARSERS, Column, UnreadableValue, quote_value
-from refit.results import RUN0, Cell, Result, total_of
+from refit.results import RUN0, AttemptResult, Cell, Result, total_of
 
 MAX_SHOWN_PROBLEMS = 20
 BETWEEN_NOTES = " | "
 ROUND0_NAMES = frozenset({RUN0, "round0", "baseline", ""})
 """Names of methods, squeezed, that say, where a row has no round, that it is the shared attempt."""
 RESULT_COLUMNS = tuple(column.name for column in EXPORTED_COLUMNS if column.name in Result.__struct_fields__)
-"""Columns that hold a field of `Result` of the same name: a new one needs a field there and a row in `columns`."""
+"""Columns that hold a field of `Result` of the same name."""
+ATTEMPT_COLUMNS = tuple(column.name for column in EXPORTED_COLUMNS if column.name in AttemptResult.__struct_fields__)
+"""Columns that hold a field of `AttemptResult` of the same name."""
 _SIGNS = str.maketrans("", "", " -_")
 
 
@@ -31,9 +33,10 @@ def row_of(result: Result, privileged: Collection[str] = (), notes: Sequence[str
     values: dict[str, Any] = {
         **msgspec.structs.asdict(result.cell),
         "privileged": True if result.cell.method in privileged else None,
-        **_usage_row("", result.usage, result.tokens),
+        **_usage_row("", result.attempt.usage, result.attempt.tokens),
         **_usage_row("feedback_", result.feedback, result.feedback_tokens),
         **{name: getattr(result, name) for name in RESULT_COLUMNS},
+        **{name: getattr(result.attempt, name) for name in ATTEMPT_COLUMNS},
         "experiment_note": BETWEEN_NOTES.join(notes),
     }
     return {column.name: None if (value := values[column.name]) == "" else value for column in EXPORTED_COLUMNS}
@@ -106,8 +109,9 @@ class RowReader:
             return
         result = Result(
             cell=cell,
-            usage=usage,
-            total=total,
+            attempt=AttemptResult(
+                usage=usage, total=total, **{name: row[name] for name in ATTEMPT_COLUMNS if name in row}
+            ),
             feedback=feedback,
             feedback_total=feedback_total,
             **{name: row[name] for name in RESULT_COLUMNS if name in row},

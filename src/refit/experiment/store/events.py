@@ -16,15 +16,17 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dense.errors import DenseError
 from dense.salvage import Record, Value, salvage_table
 from dense.trajectory import Usage
-from refit.harness import AttemptResult
-from refit.results import Cell, Result
+from refit.results import AttemptResult, Cell, Result
 
 STORE_FILE = "store.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+READ_VERSIONS = (1, 2)
+"""Version 1 had the fields of an imported result's attempt beside its cell; its other events are the same."""
 _SCHEMA = """
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -181,7 +183,15 @@ class StoredEvent(Struct, frozen=True):
 _INSERT = "INSERT INTO events (at, kind, cell, data) VALUES (?, ?, ?, ?)"
 _PREPARED = f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;"
 
+
+class _FirstImport(Struct):
+    """What version 1 wrote of an import, as far as it is the attempt's."""
+
+    result: AttemptResult
+
+
 _events: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_first_imports: msgspec.json.Decoder[_FirstImport] = msgspec.json.Decoder(_FirstImport)
 _cells: msgspec.json.Decoder[Cell] = msgspec.json.Decoder(Cell)
 _AS_BYTES = ", ".join(f"CAST({column} AS BLOB)" for column in ("at", "cell", "data"))
 """Text that is no UTF-8 is the event's damage; as text SQLite would not hand it over."""
@@ -198,6 +208,7 @@ class EventStore:
             raise DenseError(f"{folder}: no experiment here ({STORE_FILE} is missing)")
         folder.mkdir(parents=True, exist_ok=True)
         self._connection: sqlite3.Connection | None = None
+        self._version = 0
         with self._using() as connection:
             self._prepare(connection)
 
@@ -208,6 +219,9 @@ class EventStore:
     def extend(self, events: Sequence[tuple[Event, Cell | None]]) -> None:
         """Several events, all or none."""
         with self._using() as connection, connection:
+            if self._version != SCHEMA_VERSION:  # no older program shall take what it cannot read for unknown
+                self._version = SCHEMA_VERSION
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.executemany(_INSERT, [_inserted(event, cell) for event, cell in events])
 
     def __iter__(self) -> Iterator[StoredEvent]:
@@ -254,11 +268,15 @@ class EventStore:
         )
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == 0 and os.access(self.path.parent, os.W_OK):
+        (self._version,) = connection.execute("PRAGMA user_version").fetchone()
+        if self._version == 0 and os.access(self.path.parent, os.W_OK):
             connection.executescript(_PREPARED)
-        elif version != SCHEMA_VERSION:
-            raise DenseError(f"{self.path}: of version {version}, and this program writes {SCHEMA_VERSION}")
+            self._version = SCHEMA_VERSION
+        elif self._version not in READ_VERSIONS:
+            raise DenseError(
+                f"{self.path}: of version {self._version}, and this program reads {READ_VERSIONS[0]} to "
+                f"{READ_VERSIONS[-1]}: use the release of dense that wrote it, or a newer one"
+            )
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -274,7 +292,10 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _event(at: bytes, cell: bytes | None, data: bytes) -> StoredEvent:
-    return StoredEvent(at.decode(), None if cell is None else _cells.decode(cell), _events.decode(data))
+    event = _events.decode(data)
+    if isinstance(event, ResultImported) and event.result.attempt == AttemptResult():
+        event = replace(event, result=replace(event.result, attempt=_first_imports.decode(data).result))
+    return StoredEvent(at.decode(), None if cell is None else _cells.decode(cell), event)
 
 
 def _row(record: Record) -> tuple[Value, ...] | None:

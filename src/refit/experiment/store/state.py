@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from dense.trajectory import Usage
 from refit.experiment.store import events
 from refit.experiment.store.events import FeedbackMade, StoredEvent
-from refit.harness import AttemptResult
-from refit.results import RUN0, Cell, Result
+from refit.results import RUN0, AttemptResult, Cell, Result
 
 FREE = Usage(0, 0, 0, 0, 0.0)
 """Feedback that took no call."""
@@ -54,32 +53,28 @@ class CellState(Struct, frozen=True):
             return self.imported
         if not self.scored and self.invalid is None:
             return None
-        attempted = self.attempted or AttemptResult("")
-        made = self.feedback
+        attempt, made = self.attempted or AttemptResult(), self.feedback
         place = f"cells/{cell.key}"
         number = self.scored or self.executions
-        return Result(
-            cell,
-            reward=attempted.reward if self.scored else None,
-            exception=attempted.exception if self.scored else (self.invalid or attempted.exception),
-            usage=attempted.usage,
-            is_partial=attempted.is_partial,
-            feedback=FREE if cell.method == RUN0 else made.usage if made is not None else None,
-            feedback_bytes=made.bytes if made is not None else None,
-            profile=made.profile if made is not None else "",
-            budget=made.budget if made is not None else "",
-            tool_calls=attempted.tool_calls,
-            turns=attempted.turns,
-            checks_passed=attempted.checks_passed,
-            checks=attempted.checks,
-            seconds=attempted.seconds,
+        if not self.scored:
+            attempt = replace(attempt, problem=self.invalid or attempt.problem)
+        result = Result(
+            cell=cell,
+            attempt=attempt.with_paths(lambda path: f"{place}/try-{number}/{path}"),
             tries=max(self.executions, 1),
-            delivered=attempted.delivered,
-            message_sha256=attempted.message_sha256,
-            received=attempted.received,
-            trace=f"{place}/try-{number}/{attempted.trace}" if attempted.trace else "",
-            feedback_folder=f"{place}/feedback" if made is not None and made.message_sha256 else "",
-            message=f"{place}/message.txt" if made is not None and made.message_sha256 else "",
+        )
+        if cell.method == RUN0:
+            return replace(result, feedback=FREE)
+        if made is None:
+            return result
+        return replace(
+            result,
+            feedback=made.usage,
+            feedback_bytes=made.bytes,
+            profile=made.profile,
+            budget=made.budget,
+            feedback_folder=f"{place}/feedback" if made.message_sha256 else "",
+            message=f"{place}/message.txt" if made.message_sha256 else "",
         )
 
 

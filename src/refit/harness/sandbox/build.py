@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import tarfile
-from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dense.errors import DenseError
 from refit.harness.sandbox.dockerfile import (
@@ -23,7 +23,16 @@ from refit.harness.sandbox.dockerfile import (
 from refit.harness.sandbox.namespaces import PATH, Sandbox
 from refit.harness.sandbox.transfer import Member, members_of
 
-_INSIDE = "/tmp"  # noqa: S108  (the sandbox's own)
+_ARCHIVE = "/tmp/dense-add"  # noqa: S108  (the sandbox's own)
+_RUN_SCRIPT = """
+script=$(mktemp)
+printf %s "$1" >"$script"
+chmod +x "$script"
+"$script"
+code=$?
+rm -f "$script"
+exit $code
+"""
 _TAIL = 2000
 """Characters of a failed command's output that its error shows."""
 
@@ -100,14 +109,11 @@ class _Building:
         if not re.fullmatch(rf"<<-?[\"']?{re.escape(first.name)}[\"']?", item.text):
             # The shell reads its documents itself.
             documents = "".join(f"{document.text}{document.name}\n" for document in item.heredocs)
-            text = re.sub(r"<<-", "<<", item.text)
+            text = item.text.replace("<<-", "<<")
             return await self._checked(item, [*self._shell, f"{text}\n{documents}"])
         if not first.text.startswith("#!"):
             return await self._checked(item, [*self._shell, first.text])
-        script = self._written(first, is_expanded=False)
-        await self._sandbox.put([Member(script, "dense-run", mode=0o755)], _INSIDE)
-        await self._checked(item, [f"{_INSIDE}/dense-run"])
-        return await self._checked(item, ["rm", "-f", f"{_INSIDE}/dense-run"], user="")
+        return await self._checked(item, ["/bin/sh", "-c", _RUN_SCRIPT, "sh", first.text])
 
     async def _checked(
         self, item: DockerfileInstruction, command: list[str], *, cwd: str | None = None, user: str | None = None
@@ -125,81 +131,56 @@ class _Building:
 
     async def _copy(self, item: DockerfileInstruction) -> None:
         variables = self._variables
-        names = item.items if item.items is not None else split(item.text)
-        *sources, target = [expand(name, variables) for name in names]
+        words = item.items if item.items is not None else split(item.text)
+        *sources, target = [expand(word, variables) for word in words]
         if not sources:
             raise self._dockerfile.wrong(item, "wants a source and a target")
-        place = self._absolute(target)
         documents = {document.name: document for document in item.heredocs}
-        into = target.endswith("/") or target in {".", ""} or len(sources) > 1
-        mode, owner = self._mode(item), dict(item.flags).get("chown", "")
+        members: list[Member] = []
+        mode, owner = self._mode(item), expand(dict(item.flags).get("chown", ""), variables)
         for source in sources:
             document = documents.get(re.sub(r"^<<-?[\"']?|[\"']$", "", source)) if source.startswith("<<") else None
-            paths = [self._written(document)] if document else self._matching(item, source)
-            for path in paths:
-                name = document.name if document else path.name
-                await self._put(
-                    item, path, name, place, into=into or len(paths) > 1, mode=mode, owner=expand(owner, variables)
-                )
+            if document:
+                members.append(Member(self._written(document), document.name, mode, owner))
+            else:
+                for path in self._matching(item, source):
+                    members.append(Member(path.resolve() if path.is_file() else path, path.name, mode, owner))
+        path = self._absolute(target)
+        is_folder = target.endswith("/") or target in {".", ""} or len(members) > 1
+        for member in members:
+            if member.source.is_dir():
+                content = [inner for inner in members_of(member.source) if self._is_kept(inner.source)]
+                await self._sandbox.put([replace(inner, mode=mode, owner=owner) for inner in content], path)
+            elif item.word == "ADD" and member.source.is_file() and tarfile.is_tarfile(member.source):
+                await self._unpack(item, member.source, path)
+            else:
+                await self._sandbox.put_file(member, f"{path}/" if is_folder else path)
 
-    async def _put(
-        self,
-        item: DockerfileInstruction,
-        path: Path,
-        name: str,
-        place: str,
-        *,
-        into: bool,
-        mode: int | None,
-        owner: str,
-    ) -> None:
-        if path.is_dir():
-            await self._sandbox.put(_changed(self._kept(members_of(path)), mode, owner), place)
-        elif item.word == "ADD" and _is_archive(path):
-            await self._unpacked(item, path, place)
-        elif into or not (await self._sandbox.run(["test", "-d", place])).code:
-            await self._sandbox.put(_changed([Member(path, name)], mode, owner), place)
-        else:
-            whole = PurePosixPath(place)
-            await self._sandbox.put(_changed([Member(path, whole.name)], mode, owner), str(whole.parent))
-
-    async def _unpacked(self, item: DockerfileInstruction, path: Path, place: str) -> None:
-        await self._sandbox.put([Member(path, "dense-add")], _INSIDE)
+    async def _unpack(self, item: DockerfileInstruction, archive: Path, folder: str) -> None:
+        await self._sandbox.put_file(Member(archive, "dense-add"), _ARCHIVE)
         script = 'mkdir -p -- "$1" && tar -xf "$2" -C "$1" --no-same-owner; code=$?; rm -f -- "$2"; exit $code'
-        await self._checked(item, ["sh", "-c", script, "sh", place, f"{_INSIDE}/dense-add"], user="")
+        await self._checked(item, ["sh", "-c", script, "sh", folder, _ARCHIVE], user="")
 
     def _matching(self, item: DockerfileInstruction, source: str) -> list[Path]:
         """What a source means in the context: files and folders, by name or pattern, never outside."""
         relative = os.path.normpath(source.lstrip("/") or ".")
         if relative.startswith(".."):
             raise self._dockerfile.wrong(item, f"{source} is outside of {self._context}")
-        found = [self._context] if relative == "." else sorted(self._context.glob(relative))
-        found = list(self._kept_paths(found))
-        for path in found:
-            if not path.resolve().is_relative_to(self._context.resolve()):
-                raise self._dockerfile.wrong(item, f"{source} leads out of {self._context}")
-        if not found:
+        paths = [self._context] if relative == "." else sorted(filter(self._is_kept, self._context.glob(relative)))
+        if any(not path.resolve().is_relative_to(self._context.resolve()) for path in paths):
+            raise self._dockerfile.wrong(item, f"{source} leads out of {self._context}")
+        if not paths:
             raise self._dockerfile.wrong(item, f"{source} is not in {self._context}")
-        return [path.resolve() if path.is_file() else path for path in found]
-
-    def _kept(self, members: Iterator[Member]) -> Iterator[Member]:
-        for member in members:
-            if self._is_kept(member.source):
-                yield member
-
-    def _kept_paths(self, paths: list[Path]) -> Iterator[Path]:
-        for path in paths:
-            if path == self._context or self._is_kept(path):
-                yield path
+        return paths
 
     def _is_kept(self, path: Path) -> bool:
-        name = path.relative_to(self._context).as_posix()
-        ways = [name, *(parent.as_posix() for parent in PurePosixPath(name).parents)]
-        kept = True
-        for pattern, is_kept in self._ignored:
-            if any(pattern.fullmatch(way) for way in ways):
-                kept = is_kept
-        return kept
+        name = path.relative_to(self._context)
+        names = [folder.as_posix() for folder in (name, *name.parents)]
+        is_kept = True
+        for pattern, brings_back in self._ignored:
+            if any(pattern.fullmatch(name) for name in names):
+                is_kept = brings_back
+        return is_kept
 
     def _mode(self, item: DockerfileInstruction) -> int | None:
         given = expand(dict(item.flags).get("chmod", ""), self._variables)
@@ -209,11 +190,9 @@ class _Building:
             raise self._dockerfile.wrong(item, f"--chmod={given} is no octal mode")
         return int(given, 8)
 
-    def _written(self, document: DockerfileHeredoc, *, is_expanded: bool = True) -> Path:
-        text = (
-            document.text if document.is_literal or not is_expanded else fill_variables(document.text, self._variables)
-        )
-        path = self._scratch / "document"
+    def _written(self, document: DockerfileHeredoc) -> Path:
+        path = self._scratch / document.name
+        text = document.text if document.is_literal else fill_variables(document.text, self._variables)
         path.write_text(text, encoding="utf-8")
         return path
 
@@ -221,30 +200,20 @@ class _Building:
         return os.path.normpath(PurePosixPath(self._workdir) / path)
 
 
-def _changed(members: Iterator[Member] | Sequence[Member], mode: int | None, owner: str) -> Iterator[Member]:
-    for member in members:
-        yield Member(member.source, member.name, mode, owner)
-
-
-def _is_archive(path: Path) -> bool:
-    return path.is_file() and tarfile.is_tarfile(path)
-
-
 def _ignored(path: Path) -> list[tuple[re.Pattern[str], bool]]:
     """The patterns of a .dockerignore, each with whether it brings back what it matches."""
     if not path.is_file():
         return []
-    found: list[tuple[re.Pattern[str], bool]] = []
+    patterns: list[tuple[re.Pattern[str], bool]] = []
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         text = line.strip()
         if text and not text.startswith("#"):
-            is_kept = text.startswith("!")
             pattern = os.path.normpath(text.lstrip("!").strip().lstrip("/"))
             try:
-                found.append((re.compile(_glob(pattern)), is_kept))
+                patterns.append((re.compile(_glob(pattern)), text.startswith("!")))
             except re.error:
                 raise DenseError(f"{path}: {text} is no pattern") from None
-    return found
+    return patterns
 
 
 def _glob(pattern: str) -> str:

@@ -12,7 +12,7 @@ import os
 import signal
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, override
+from typing import IO, Any, override
 
 from msgspec import Struct
 
@@ -75,13 +75,19 @@ class CapturedOutput(asyncio.Protocol):
 
 
 async def run(
-    command: list[str], env: Mapping[str, str], timeout: float | None = None
+    command: list[str],
+    env: Mapping[str, str],
+    timeout: float | None = None,
+    *,
+    stdin: IO[bytes] | None = None,
+    stdout: IO[bytes] | None = None,
 ) -> tuple[CommandResult, list[asyncio.BaseTransport]]:
-    """Runs a command. Also gives the outputs that its children still hold open, to be closed when those are to end.
+    """Runs a command; standard input is empty and standard output kept, unless a file takes its place. Also gives the
+    outputs that its children still hold open, to be closed when those are to end.
 
     Raises `TimeoutError` when it takes longer; it, and everything of its session, has been killed then, as it has when
     this is cancelled."""
-    process, outputs = await _started(command, env)
+    process, outputs = await _started(command, env, stdin, stdout)
     captured = [protocol for _, protocol in outputs]
     try:
         async with asyncio.timeout(timeout):
@@ -98,7 +104,7 @@ async def run(
 
 
 async def _started(
-    command: list[str], env: Mapping[str, str]
+    command: list[str], env: Mapping[str, str], stdin: IO[bytes] | None, stdout: IO[bytes] | None
 ) -> tuple[asyncio.subprocess.Process, list[tuple[asyncio.ReadTransport, CapturedOutput]]]:
     """The outputs are pipes of our own, because asyncio takes a process for running until its pipes are closed."""
     loop = asyncio.get_running_loop()
@@ -107,22 +113,23 @@ async def _started(
         process = await asyncio.create_subprocess_exec(
             *command,
             env=env,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=pipes[0][1],
+            stdin=asyncio.subprocess.DEVNULL if stdin is None else stdin,
+            stdout=pipes[0][1] if stdout is None else stdout,
             stderr=pipes[1][1],
             start_new_session=True,
         )
     except BaseException as error:
-        for ours, _ in pipes:
-            os.close(ours)
+        for our_end, _ in pipes:
+            os.close(our_end)
         if isinstance(error, OSError):
             longest = max(map(len, command))
             raise DenseError(f"the command cannot be started: {error.strerror} ({longest} characters)") from None
         raise
     finally:
-        for _, theirs in pipes:
-            os.close(theirs)
-    return process, [await loop.connect_read_pipe(CapturedOutput, os.fdopen(ours, "rb", 0)) for ours, _ in pipes]
+        for _, their_end in pipes:
+            os.close(their_end)
+    our_ends = [os.fdopen(our_end, "rb", 0) for our_end, _ in pipes]
+    return process, [await loop.connect_read_pipe(CapturedOutput, our_end) for our_end in our_ends]
 
 
 async def end_session(leader: int, ended: asyncio.Future[Any]) -> None:
@@ -146,11 +153,10 @@ def _kill(pids: list[int]) -> None:
 
 
 def _members(session: int) -> list[int]:
-    found: list[int] = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with contextlib.suppress(OSError):
-                state, _, _, of = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
-                if int(of) == session and state != "Z":
-                    found.append(int(folder.name))
-    return found
+    members: list[int] = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, session_of_process = stat.read_text().rpartition(")")[2].split()[:4]
+            if int(session_of_process) == session and state != "Z":
+                members.append(int(stat.parent.name))
+    return members

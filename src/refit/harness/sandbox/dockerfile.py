@@ -18,7 +18,6 @@ from dense.errors import DenseError
 IGNORED = frozenset("CMD ENTRYPOINT EXPOSE HEALTHCHECK LABEL MAINTAINER ONBUILD STOPSIGNAL VOLUME".split())
 """Of no consequence to how Harbor runs a task."""
 CARRIED_OUT = frozenset("ADD ARG COPY ENV RUN SHELL USER WORKDIR".split())
-_DIRECTIVE = re.compile(r"#\s*(\w+)\s*=\s*(\S+)\s*$")
 _FLAG = re.compile(r"--([\w-]+)(?:=(\"[^\"]*\"|\S*))?\s*")
 _HEREDOC = re.compile(r"(?<!<)<<(?!<)(-?)([\"']?)([A-Za-z_][\w.]*)\2")
 _VARIABLE = re.compile(
@@ -98,12 +97,13 @@ def read(path: Path) -> Dockerfile:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DenseError(f"{path}: cannot be read: {error}") from None
-    found = list(instructions(text, path))
-    arguments = {name: value for item in _until_from(found) for name, value in pairs(item) if value is not None}
-    stages = [index for index, item in enumerate(found) if item.word == "FROM"]
+    every = list(instructions(text, path))
+    stages = [index for index, item in enumerate(every) if item.word == "FROM"]
     if not stages:
         raise DenseError(f"{path}: no FROM, so this is no Dockerfile")
-    base, chosen = _last_stage(found, stages, arguments)
+    before = [item for item in every[: stages[0]] if item.word == "ARG"]
+    arguments = {name: value for item in before for name, value in pairs(item) if value is not None}
+    base, chosen = _last_stage(every, stages, arguments)
     dockerfile = Dockerfile(path, base, tuple(chosen))
     for item in dockerfile.instructions:
         _check(dockerfile, item)
@@ -113,11 +113,10 @@ def read(path: Path) -> Dockerfile:
 def instructions(text: str, path: Path) -> Iterator[DockerfileInstruction]:
     """The instructions of a text, in order."""
     lines = text.lstrip("\ufeff").splitlines()
-    escape = _escape(lines)
-    at = 0
-    while at < len(lines):
-        start = at
-        joined, at = _joined(lines, at, escape)
+    index = 0
+    while index < len(lines):
+        start = index
+        joined, index = _joined(lines, index)
         if not joined:
             continue
         word, _, rest = joined.partition(" ")
@@ -125,7 +124,7 @@ def instructions(text: str, path: Path) -> Iterator[DockerfileInstruction]:
         flags, rest = _flags(rest.strip()) if word not in {"ENV", "LABEL", "FROM", "ARG"} else ((), rest.strip())
         heredocs: list[DockerfileHeredoc] = []
         for dash, quote, name in _HEREDOC.findall(rest) if word in {"RUN", "COPY", "ADD"} else []:
-            document, at = _document(lines, at, name, dash, path, start)
+            document, index = _document(lines, index, name, dash, path, start)
             heredocs.append(DockerfileHeredoc(name, document, bool(quote)))
         yield DockerfileInstruction(start + 1, word, rest, flags, tuple(heredocs))
 
@@ -136,11 +135,8 @@ def pairs(instruction: DockerfileInstruction) -> list[tuple[str, str | None]]:
     if instruction.word == "ENV" and not re.match(r"[^\s=]+=", text):
         name, _, value = text.partition(" ")
         return [(name, value.strip())]
-    found: list[tuple[str, str | None]] = []
-    for word in split(text):
-        name, is_given, value = word.partition("=")
-        found.append((name, value if is_given else None))
-    return found
+    parted = [word.partition("=") for word in split(text)]
+    return [(name, value if is_given else None) for name, is_given, value in parted]
 
 
 def split(text: str) -> list[str]:
@@ -154,61 +150,42 @@ def expand(text: str, variables: Mapping[str, str]) -> str:
     return "".join(
         part[1:-1]
         if part.startswith("'") and part.endswith("'") and len(part) > 1
-        else _filled(part.strip('"') if part.startswith('"') else part, variables)
+        else fill_variables(part.strip('"') if part.startswith('"') else part, variables, keeps_escapes=False)
         for part in parts
     )
 
 
-def fill_variables(text: str, variables: Mapping[str, str]) -> str:
+def fill_variables(text: str, variables: Mapping[str, str], *, keeps_escapes: bool = True) -> str:
     """A document with its variables put in; quotes are its own."""
-    return _filled(text, variables, keeps=True)
 
-
-def _filled(text: str, variables: Mapping[str, str], *, keeps: bool = False) -> str:
     def value(match: re.Match[str]) -> str:
         if (escaped := match["escaped"]) is not None:
-            return f"\\{escaped}" if keeps and escaped not in "$\\" else escaped
+            return f"\\{escaped}" if keeps_escapes and escaped not in "$\\" else escaped
         if match["other"] is not None:
             return match["other"]
-        found = variables.get(match["plain"] or match["name"])
+        variable = variables.get(match["plain"] or match["name"])
         operator, word = match["operator"] or "", match["word"] or ""
-        is_set = bool(found) if operator.startswith(":") else found is not None
-        if operator.endswith("-"):
-            return (found or "") if is_set else _filled(word, variables)
-        if operator.endswith("+"):
-            return _filled(word, variables) if is_set else ""
-        return found or ""
+        is_set = bool(variable) if operator.startswith(":") else variable is not None
+        if operator and is_set == operator.endswith("+"):
+            return fill_variables(word, variables, keeps_escapes=False)
+        return variable or ""
 
     return _VARIABLE.sub(value, text)
 
 
-def _escape(lines: list[str]) -> str:
-    for line in lines:
-        directive = _DIRECTIVE.match(line)
-        if directive is None:
-            break
-        if directive[1].lower() == "escape":
-            return directive[2]
-    return "\\"
-
-
-def _joined(lines: list[str], at: int, escape: str) -> tuple[str, int]:
+def _joined(lines: list[str], index: int) -> tuple[str, int]:
     """One instruction with the lines that continue it, and where the next begins. Comments within are skipped."""
     parts: list[str] = []
-    while at < len(lines):
-        line = lines[at]
-        at += 1
+    is_continued = True
+    while is_continued and index < len(lines):
+        line = lines[index]
+        index += 1
         if line.lstrip().startswith("#") or (parts and not line.strip()):
-            if not parts:
-                break
+            is_continued = bool(parts)
             continue
-        stripped = line.rstrip()
-        if stripped.endswith(escape):
-            parts.append(stripped[: -len(escape)])
-            continue
-        parts.append(line)
-        break
-    return " ".join("".join(parts).strip().split(None, 1)), at
+        is_continued = line.rstrip().endswith("\\")
+        parts.append(line.rstrip()[:-1] if is_continued else line)
+    return " ".join("".join(parts).strip().split(None, 1)), index
 
 
 def _flags(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
@@ -219,36 +196,25 @@ def _flags(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
     return tuple(flags), text
 
 
-def _document(lines: list[str], at: int, name: str, dash: str, path: Path, start: int) -> tuple[str, int]:
-    taken: list[str] = []
-    while at < len(lines):
-        line = lines[at].lstrip("\t") if dash else lines[at]
-        at += 1
-        if line == name:
-            return "".join(f"{text}\n" for text in taken), at
-        taken.append(line)
-    raise _wrong(path, start + 1, f"the document <<{name} has no end")
-
-
-def _until_from(found: list[DockerfileInstruction]) -> Iterator[DockerfileInstruction]:
-    for item in found:
-        if item.word == "FROM":
-            return
-        if item.word == "ARG":
-            yield item
+def _document(lines: list[str], index: int, name: str, dash: str, path: Path, start: int) -> tuple[str, int]:
+    document = [line.lstrip("\t") if dash else line for line in lines[index:]]
+    if name not in document:
+        raise _wrong(path, start + 1, f"the document <<{name} has no end")
+    length = document.index(name)
+    return "".join(f"{line}\n" for line in document[:length]), index + length + 1
 
 
 def _last_stage(
-    found: list[DockerfileInstruction], stages: list[int], arguments: Mapping[str, str]
+    every: list[DockerfileInstruction], stages: list[int], arguments: Mapping[str, str]
 ) -> tuple[str, list[DockerfileInstruction]]:
     """The last stage with those that it builds upon, the outermost image first."""
     named: dict[str, list[DockerfileInstruction]] = {}
     bases: dict[str, str] = {}
     base, body = "", list[DockerfileInstruction]()
-    for begin, end in zip(stages, [*stages[1:], len(found)], strict=True):
-        parts = [part for part in split(found[begin].text) if not part.startswith("--")]
+    for begin, end in zip(stages, [*stages[1:], len(every)], strict=True):
+        parts = [part for part in split(every[begin].text) if not part.startswith("--")]
         image = expand(parts[0], arguments) if parts else ""
-        body = [*named.get(image.lower(), []), *found[begin + 1 : end]]
+        body = [*named.get(image.lower(), []), *every[begin + 1 : end]]
         base = bases.get(image.lower(), image)
         if len(parts) == 3 and parts[1].upper() == "AS":
             named[parts[2].lower()], bases[parts[2].lower()] = body, base

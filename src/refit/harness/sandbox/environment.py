@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, Literal, override
 
 import msgspec
@@ -171,12 +171,8 @@ class SandboxEnvironment(BaseEnvironment):
 
     @override
     async def upload_file(self, source_path: Path | str, target_path: str) -> None:
-        target = PurePosixPath(target_path)
-        # Where the target is a folder, the file goes into it, as `docker cp` does.
-        is_folder = target_path.endswith("/") or not (await self._running.run(["test", "-d", target_path])).code
-        source = Path(source_path).resolve()
-        place, name = (str(target), Path(source_path).name) if is_folder else (str(target.parent), target.name)
-        await self._running.put([Member(source, name)], place)
+        source = Path(source_path)
+        await self._running.put_file(Member(source.resolve(), source.name), target_path)
 
     @override
     async def upload_dir(self, source_dir: Path | str, target_dir: str) -> None:

@@ -14,16 +14,16 @@ import contextlib
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO, Self
 
+import msgspec
 from msgspec import Struct
 
 from dense.errors import DenseError
-from refit.harness.sandbox.command import CommandResult, end_session, run
+from refit.harness.sandbox.command import CommandResult, run
 from refit.harness.sandbox.state_folder import StateFolder, sweep
 from refit.harness.sandbox.transfer import Member, pack, receive
 from refit.harness.sandbox.visible_paths import mount_words
@@ -154,26 +154,29 @@ class Sandbox:
         """Members into a folder of it, which is made where it is missing."""
         # One user cannot give files away.
         owners = "--no-same-owner" if self.settings.rootless else "--same-owner"
-        command = [*self._enter(), "/bin/sh", "-c", _PUT, "sh", folder, owners]
-        items = list(members)
+        command = ["/bin/sh", "-c", _PUT, "sh", folder, owners]
+        with self._archive() as archive:
+            try:
+                await asyncio.to_thread(pack, members, archive)
+            except (OSError, ValueError) as error:
+                raise DenseError(f"{folder}: nothing could be put there: {error}") from None
+            archive.seek(0)
+            await self._move(command, f"{folder}: nothing could be put there", stdin=archive)
 
-        def send(sink: IO[bytes], _: IO[bytes]) -> list[str]:
-            with contextlib.suppress(BrokenPipeError):
-                pack(items, sink)
-            return []
-
-        await self._move(command, send, f"{folder}: nothing could be put there", is_taking=False)
+    async def put_file(self, file: Member, path: str) -> None:
+        """A file to a path of it, or under its own name into the folder at that path, as `docker cp` does."""
+        is_folder = path.endswith("/") or not (await self.run(["test", "-d", path])).code
+        target = PurePosixPath(path, file.name) if is_folder else PurePosixPath(path)
+        await self.put([msgspec.structs.replace(file, name=target.name)], str(target.parent))
 
     async def get(self, path: str, target: Path) -> list[str]:
         """What is in a folder of it, into a folder here; the names of entries that could not be taken over."""
-        command = [*self._enter(), "tar", "-cf", "-", "--sparse", "-C", path, "."]
-        return await self._move(command, lambda _, source: receive(source, target, is_file=False), path)
+        return await self._get(["-C", path, "."], path, target, is_file=False)
 
     async def get_file(self, path: str, target: Path) -> None:
         """A file of it, or what a link to one leads to, as a file here."""
-        place = PurePosixPath(path)
-        command = [*self._enter(), "tar", "-chf", "-", "--sparse", "-C", str(place.parent), f"./{place.name}"]
-        await self._move(command, lambda _, source: receive(source, target, is_file=True), path)
+        inside = PurePosixPath(path)
+        await self._get(["--dereference", "-C", str(inside.parent), f"./{inside.name}"], path, target, is_file=True)
 
     async def stop(self) -> None:
         """Ends everything in it, and removes what it kept."""
@@ -201,63 +204,30 @@ class Sandbox:
             )
         return user
 
-    async def _move(
-        self,
-        command: list[str],
-        pump: Callable[[IO[bytes], IO[bytes]], list[str]],
-        what: str,
-        *,
-        is_taking: bool = True,
-    ) -> list[str]:
-        """Runs a command with a thread at its ends. Who cancels it, or the clock, kills it, which ends the thread."""
-        with tempfile.TemporaryFile() as said:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=said,
-                env={"PATH": PATH, "LANG": "C.UTF-8"},
-                start_new_session=True,
-            )
-            pumping = asyncio.ensure_future(asyncio.to_thread(_pumped, process, pump))
+    async def _get(self, options: list[str], path: str, target: Path, *, is_file: bool) -> list[str]:
+        with self._archive() as archive:
+            await self._move(["tar", "--create", "--file=-", "--sparse", *options], path, stdout=archive)
+            archive.seek(0)
             try:
-                async with asyncio.timeout(_SECONDS_TO_MOVE):
-                    refused, problem = await asyncio.shield(pumping)
-            except BaseException as error:
-                await asyncio.shield(end_session(process.pid, pumping))
-                if isinstance(error, TimeoutError):
-                    raise DenseError(f"{what}: took longer than {_SECONDS_TO_MOVE} seconds") from None
-                raise
-            said.seek(0)
-            complaint = said.read(4096).decode(errors="replace").strip()
-        # Packing, 1 is a file that changed while it was read.
-        if process.returncode not in ({0, 1} if is_taking else {0}) or problem:
-            reason = complaint.splitlines()[0] if complaint else problem or f"tar ended with {process.returncode}"
-            raise DenseError(f"{what}: {reason}")
-        return refused
+                return await asyncio.to_thread(receive, archive, target, is_file=is_file)
+            except DenseError as error:
+                raise DenseError(f"{path}: {error}") from None
 
+    def _archive(self) -> IO[bytes]:
+        return tempfile.TemporaryFile(dir=self._state.folder)
 
-def _pumped(
-    process: subprocess.Popen[bytes], pump: Callable[[IO[bytes], IO[bytes]], list[str]]
-) -> tuple[list[str], str]:
-    """What a pump gave, and what was wrong; the process is over."""
-    with process:
+    async def _move(
+        self, command: list[str], what: str, *, stdin: IO[bytes] | None = None, stdout: IO[bytes] | None = None
+    ) -> None:
+        """Runs `tar` inside, from or to an archive."""
+        env = {"PATH": PATH, "LANG": "C.UTF-8"}
         try:
-            return pump(*_ends(process)), ""
-        except DenseError as error:
-            return [], str(error)
-        except (OSError, ValueError) as error:
-            return [], str(error)
-        finally:
-            for end in _ends(process):
-                with contextlib.suppress(BrokenPipeError):
-                    end.close()
-
-
-def _ends(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    if process.stdin is None or process.stdout is None:
-        raise ValueError("a process without pipes")
-    return process.stdin, process.stdout
+            done, _ = await run([*self._enter(), *command], env, _SECONDS_TO_MOVE, stdin=stdin, stdout=stdout)
+        except TimeoutError:
+            raise DenseError(f"{what}: took longer than {_SECONDS_TO_MOVE} seconds") from None
+        # Packing, 1 is a file that changed while it was read.
+        if done.code not in ({0, 1} if stdout else {0}):
+            raise DenseError(f"{what}: {(done.err.splitlines() or [f'tar ended with {done.code}'])[0]}")
 
 
 def missing() -> list[str]:
@@ -266,10 +236,10 @@ def missing() -> list[str]:
 
 
 def _tool(name: str) -> str:
-    found = shutil.which(name, path=PATH)
-    if found is None:
+    tool = shutil.which(name, path=PATH)
+    if tool is None:
         raise SandboxNotStarted("tools", f"{name} is not on this machine")
-    return found
+    return tool
 
 
 def _through(holder: asyncio.subprocess.Process, settings: SandboxSettings) -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -60,21 +60,8 @@ async def preflight(needs: Sequence[str] = (), settings: SandboxSettings | None 
 
 def preflight_now(needs: Sequence[str] = (), settings: SandboxSettings | None = None) -> SandboxSupport:
     """`preflight` for callers that are not asynchronous, or whose caller is."""
-    found: list[SandboxSupport] = []
-    failed: list[DenseError] = []
-
-    def attempt() -> None:
-        try:
-            found.append(asyncio.run(preflight(needs, settings)))
-        except DenseError as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=attempt, name="sandbox preflight")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return found[0]
+    with ThreadPoolExecutor(1, "sandbox preflight") as thread:
+        return thread.submit(asyncio.run, preflight(needs, settings)).result()
 
 
 async def _try(sandbox: Sandbox, needs: Sequence[str]) -> None:
@@ -93,28 +80,24 @@ async def _try(sandbox: Sandbox, needs: Sequence[str]) -> None:
 
 
 async def _advice(error: SandboxNotStarted, settings: SandboxSettings) -> str:
-    if error.stage in {"unshare", "propagation"}:
-        return await _advice_on_namespaces(settings)
-    if error.stage == "overlay":
-        return (
-            "The kernel does not lay a file system over another one here"
-            + (
-                ": in a user namespace that takes Linux 5.11 or later. Run dense as root, "
-                if settings.rootless
-                else ". "
+    match error.stage:
+        case "unshare" | "propagation":
+            return await _advice_on_namespaces(settings)
+        case "overlay":
+            older = ": in a user namespace that takes Linux 5.11 or later. Run dense as root"
+            return (
+                f"The kernel does not lay a file system over another one here{older if settings.rootless else ''}. "
+                f"Set TMPDIR to a folder on a local disk (ext4, xfs, btrfs, tmpfs), {_OTHERWISE}."
             )
-            + "Set TMPDIR to a folder on a local disk (ext4, xfs, btrfs, tmpfs), "
-            + _OTHERWISE
-            + "."
-        )
-    if error.stage in {"proc", "limits"}:
-        return (
-            "Mounting or writing /proc is forbidden, as it is inside most containers. Run dense outside of the "
-            f"container, start the container with --privileged, {_OTHERWISE}."
-        )
-    if error.stage == "network":
-        return f"The sandbox's loopback cannot be set up: install iproute2, {_OTHERWISE}."
-    return f"Run dense as root if this is another user's machine, {_OTHERWISE}."
+        case "proc" | "limits":
+            return (
+                "Mounting or writing /proc is forbidden, as it is inside most containers. Run dense outside of the "
+                f"container, start the container with --privileged, {_OTHERWISE}."
+            )
+        case "network":
+            return f"The sandbox's loopback cannot be set up: install iproute2, {_OTHERWISE}."
+        case _:
+            return f"Run dense as root if this is another user's machine, {_OTHERWISE}."
 
 
 async def _advice_on_namespaces(settings: SandboxSettings) -> str:

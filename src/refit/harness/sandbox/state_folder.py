@@ -24,17 +24,17 @@ class StateFolder:
     """A state folder that is ours."""
 
     def __init__(self, parent: Path | None = None, prefix: str = SANDBOX_PREFIX) -> None:
-        where = Path(tempfile.gettempdir()) if parent is None else parent
+        parent = Path(tempfile.gettempdir()) if parent is None else parent
         try:
-            where.mkdir(parents=True, exist_ok=True)
-            made = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=where.resolve()))
+            parent.mkdir(parents=True, exist_ok=True)
+            folder = Path(tempfile.mkdtemp(prefix=f".{prefix}", dir=parent.resolve()))
         except OSError as error:
-            raise DenseError(f"{where}: no folder can be made here ({error.strerror}); name another folder") from None
-        self._lock: int | None = os.open(made / "owner", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            raise DenseError(f"{parent}: no folder can be made here ({error.strerror}); name another folder") from None
+        self._lock: int | None = os.open(folder / "owner", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        os.write(self._lock, f"pid {os.getpid()}\nstarted {started(os.getpid())}\n".encode())
+        os.write(self._lock, f"pid {os.getpid()}\n".encode())
         # It gets the name by which it may be swept only now that it is held.
-        self.folder = made.rename(made.with_name(made.name.removeprefix(".")))
+        self.folder = folder.rename(folder.with_name(folder.name.removeprefix(".")))
 
     def remove(self) -> None:
         """Takes it away, and lets go of it. Nothing may run in the sandbox any more."""
@@ -46,20 +46,15 @@ class StateFolder:
 
 def sweep(parent: Path | None = None) -> list[Path]:
     """Removes the state folders whose owner is dead, and says which. Those of other users are left alone."""
-    where = Path(tempfile.gettempdir()) if parent is None else parent
+    parent = Path(tempfile.gettempdir()) if parent is None else parent
     swept: list[Path] = []
     names = [f"{dot}{prefix}*" for prefix in (SANDBOX_PREFIX, RUN_PREFIX) for dot in ("", ".")]
-    for folder in sorted(path for name in names for path in where.glob(name)):
+    for folder in sorted(path for name in names for path in parent.glob(name)):
         try:
             swept += [folder] if _swept(folder) else []
         except OSError:
             continue  # Someone else was quicker.
     return swept
-
-
-def started(pid: int) -> int:
-    """When a process started, in ticks since the machine did: with its id, one process and no later one."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
 
 
 def remove(folder: Path) -> None:
@@ -73,11 +68,11 @@ def remove(folder: Path) -> None:
 
 
 def _swept(folder: Path) -> bool:
-    found = folder.lstat()
-    if folder.is_symlink() or not folder.is_dir() or found.st_uid != os.geteuid():
+    status = folder.lstat()
+    if folder.is_symlink() or not folder.is_dir() or status.st_uid != os.geteuid():
         return False
     if folder.name.startswith("."):
-        if time.time() - found.st_mtime < _OLD:
+        if time.time() - status.st_mtime < _OLD:
             return False
         remove(folder)
         return True

@@ -1,4 +1,4 @@
-"""Files into a sandbox and out of it: streams of tar through `nsenter`, so that every path is resolved inside.
+"""Files into a sandbox and out of it: archives that `tar` packs and unpacks inside, where every path is resolved.
 
 What comes out is an agent's work and trusted as such: nothing of it lands outside the folder it is meant for, no
 device, no set-user-id bit. Entries that cannot be taken over are left out and named; the rest arrives."""
@@ -42,20 +42,20 @@ def members_of(folder: Path, prefix: str = "") -> Iterator[Member]:
             yield from members_of(path, f"{name}/")
 
 
-def pack(members: Iterable[Member], sink: IO[bytes]) -> None:
-    """Writes members as a stream of tar."""
-    with tarfile.open(fileobj=sink, mode="w|", format=tarfile.PAX_FORMAT) as tar:
+def pack(members: Iterable[Member], archive: IO[bytes]) -> None:
+    """Writes members into an archive."""
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for member in members:
-            found = tar.gettarinfo(str(member.source), member.name)
-            if found is None:  # pyright: ignore[reportUnnecessaryComparison]  # A socket, says the code.
+            info = tar.gettarinfo(str(member.source), member.name)
+            if info is None:  # pyright: ignore[reportUnnecessaryComparison]  # A socket, says the code.
                 continue
-            found.mode = found.mode if member.mode is None else member.mode
-            _own(found, member.owner)
-            if found.isreg():
+            info.mode = info.mode if member.mode is None else member.mode
+            _own(info, member.owner)
+            if info.isreg():
                 with member.source.open("rb") as file:
-                    tar.addfile(found, file)
+                    tar.addfile(info, file)
             else:
-                tar.addfile(found)
+                tar.addfile(info)
 
 
 def _own(info: tarfile.TarInfo, owner: str) -> None:
@@ -67,11 +67,22 @@ def _own(info: tarfile.TarInfo, owner: str) -> None:
     info.gname = "" if group.isdigit() else group or "root"
 
 
-def unpack(source: IO[bytes], folder: Path) -> list[str]:
-    """Takes a stream of tar apart in a folder; the names of the entries that were left out."""
+def receive(archive: IO[bytes], target: Path, *, is_file: bool) -> list[str]:
+    """Unpacks what came out of a sandbox; the names of the entries that were left out."""
+    try:
+        if not is_file:
+            return unpack(archive, target)
+        unpack_file(archive, target)
+    except (tarfile.TarError, OSError, ValueError) as error:
+        raise DenseError(str(error)) from None
+    return []
+
+
+def unpack(archive: IO[bytes], folder: Path) -> list[str]:
+    """Unpacks an archive into a folder; the names of the entries that were left out."""
     folder.mkdir(parents=True, exist_ok=True)
     refused: list[str] = []
-    with tarfile.open(fileobj=source, mode="r|") as tar:
+    with tarfile.open(fileobj=archive, mode="r|") as tar:
         for member in tar:
             if not _unpacked(tar, member, folder):
                 refused.append(member.name)
@@ -81,8 +92,8 @@ def unpack(source: IO[bytes], folder: Path) -> list[str]:
 def _unpacked(tar: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> bool:
     # Links lead down or not at all. Then no path can lead out of the folder, whatever it goes through, also where the
     # filter of an older Python can be outwitted.
-    ways = [member.name, member.linkname] if member.issym() or member.islnk() else [member.name]
-    if any(way.startswith("/") or ".." in PurePosixPath(way).parts for way in ways):
+    names = [member.name, member.linkname] if member.issym() or member.islnk() else [member.name]
+    if any(name.startswith("/") or ".." in PurePosixPath(name).parts for name in names):
         return False
     target = folder / member.name
     try:
@@ -113,9 +124,9 @@ def _is_plain(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
-def unpack_file(source: IO[bytes], target: Path) -> None:
-    """Takes the only file of a stream of tar; the target is there whole or not at all."""
-    with tarfile.open(fileobj=source, mode="r|") as tar:
+def unpack_file(archive: IO[bytes], target: Path) -> None:
+    """Unpacks the only file of an archive; the target is there whole or not at all."""
+    with tarfile.open(fileobj=archive, mode="r|") as tar:
         member = tar.next()
         if member is None or not member.isreg():
             raise DenseError("it is no file")
@@ -123,19 +134,3 @@ def unpack_file(source: IO[bytes], target: Path) -> None:
         with tempfile.TemporaryDirectory(prefix=".dense-", dir=target.parent) as folder:
             tar.extract(member.replace(name="file", mode=0o644), folder, filter="data")
             (Path(folder) / "file").replace(target)
-
-
-def receive(source: IO[bytes], target: Path, *, is_file: bool) -> list[str]:
-    """Takes apart what comes, to its end; the names of what was left out. Blocks: for a thread."""
-    try:
-        refused: list[str] = []
-        if is_file:
-            unpack_file(source, target)
-        else:
-            refused = unpack(source, target)
-        while source.read(1 << 20):
-            pass
-    except tarfile.TarError as error:
-        raise DenseError(str(error)) from None
-    else:
-        return refused

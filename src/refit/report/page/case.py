@@ -137,11 +137,11 @@ def _chosen(report: Report, task: str | None) -> tuple[str, str] | None:
 def _most_different(results: Sequence[Result]) -> int | None:
     """The repetition with a trace whose rewards after feedback differ most; of equals the first."""
     found: list[tuple[float, int]] = []
-    for repetition in {one.cell.repetition for one in results if one.trace}:
+    for repetition in {one.cell.repetition for one in results if one.attempt.trace}:
         rewards = [
-            one.reward
+            one.attempt.reward
             for one in results
-            if one.cell.repetition == repetition and one.cell.round == 1 and one.reward is not None
+            if one.cell.repetition == repetition and one.cell.round == 1 and one.attempt.reward is not None
         ]
         found.append((min(rewards) - max(rewards) if rewards else 0.0, repetition))
     return min(found)[1] if found else None
@@ -165,10 +165,12 @@ def _rows(
         feedback = _text(folder / result.feedback_folder / FEEDBACK) if result.feedback_folder else ""
         yield CaseRow(
             label=method.label,
-            reward=format_fixed(result.reward or 0.0, 2) if is_scored(result) else "not scored",
-            checks=NOTHING if result.checks is None else f"{result.checks_passed}/{result.checks}",
-            calls=NOTHING if result.tool_calls is None else str(result.tool_calls),
-            turns=NOTHING if result.turns is None else str(result.turns),
+            reward=format_fixed(result.attempt.reward or 0.0, 2) if is_scored(result) else "not scored",
+            checks=NOTHING
+            if result.attempt.checks is None
+            else f"{result.attempt.checks_passed}/{result.attempt.checks}",
+            calls=NOTHING if result.attempt.tool_calls is None else str(result.attempt.tool_calls),
+            turns=NOTHING if result.attempt.turns is None else str(result.attempt.turns),
             files=tuple(
                 list(dict.fromkeys(path for action in Actions(steps) for path in action.effects.writes))[:MAX_FILES]
             ),
@@ -197,7 +199,7 @@ def _text(path: Path) -> str:
 
 def _trajectory(folder: Path, result: Result | None) -> Trajectory | None:
     try:
-        return next(read(folder / result.trace), None) if result is not None and result.trace else None
+        return next(read(folder / result.attempt.trace), None) if result is not None and result.attempt.trace else None
     except DenseError:
         return None
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from dense.text.html import escape_controls
 from refit.report.grid import is_scored, why_unscored
 from refit.report.surrogates import LONE_SURROGATE
-from refit.results import Cell, Experiment, Result
+from refit.results import AttemptResult, Cell, Experiment, Result
 
 CellLine = list[Any]
 """A cell as the page reads it; `page.js` names the places."""
@@ -59,26 +59,30 @@ def _results(experiment: Experiment) -> Iterator[Result]:
     """What came of every cell, those that have not been run included."""
     yield from experiment.results
     done = {result.cell for result in experiment.results}
-    yield from (Result(cell, exception=NOT_RUN) for cell in experiment.planned if cell not in done)
+    yield from (
+        Result(cell=cell, attempt=AttemptResult(problem=NOT_RUN)) for cell in experiment.planned if cell not in done
+    )
 
 
 def _line(result: Result, texts: TextIndex, files: CellFiles, labels: Mapping[str, str]) -> CellLine:
     cell: Cell = result.cell
     folder, trace, feedback, message = files.of(result)
-    delivered = {"file": "message as a file", "instruction": ""}.get(result.delivered, result.delivered)
-    received = "" if result.received in {"", "same"} else f"message {result.received}"
+    delivered = {"file": "message as a file", "instruction": ""}.get(result.attempt.delivered, result.attempt.delivered)
+    received = "" if result.attempt.received in {"", "same"} else f"message {result.attempt.received}"
     return [
         cell.repetition,
         cell.round,
         texts.number(labels.get(cell.method) or cell.method or "?"),
-        result.reward if is_scored(result) else None,
+        result.attempt.reward if is_scored(result) else None,
         texts.number(why_unscored(result)),
-        result.tokens,
-        int(result.is_partial),
+        result.attempt.tokens,
+        int(result.attempt.is_partial),
         result.feedback_tokens if cell.round else None,
         result.feedback_bytes,
-        result.tool_calls,
-        None if result.seconds is None or not math.isfinite(result.seconds) else round(result.seconds, 1),
+        result.attempt.tool_calls,
+        None
+        if result.attempt.seconds is None or not math.isfinite(result.attempt.seconds)
+        else round(result.attempt.seconds, 1),
         result.tries,
         texts.number(", ".join(filter(None, (delivered, received)))),
         folder or None,
@@ -86,8 +90,10 @@ def _line(result: Result, texts: TextIndex, files: CellFiles, labels: Mapping[st
         texts.number(feedback),
         texts.number(message),
         texts.number(f"{cell.key}.html") if files.view(result) else None,
-        result.turns,
-        None if result.checks is None else texts.number(f"{result.checks_passed}/{result.checks}"),
+        result.attempt.turns,
+        None
+        if result.attempt.checks is None
+        else texts.number(f"{result.attempt.checks_passed}/{result.attempt.checks}"),
     ]
 
 
@@ -102,7 +108,7 @@ class CellFiles:
 
     def of(self, result: Result) -> tuple[str, str, str, str]:
         """The folder that a cell's files share, then trace, feedback and message within it; empty: not there."""
-        paths = [self._found(result.trace), self._feedback(result.feedback_folder), self._found(result.message)]
+        paths = [self._found(result.attempt.trace), self._feedback(result.feedback_folder), self._found(result.message)]
         there = [path for path in paths if path]
         folder = there[0].rpartition("/")[0] if there else ""
         while folder and not all(path.startswith(f"{folder}/") for path in there):

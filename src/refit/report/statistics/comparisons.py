@@ -84,7 +84,7 @@ def _difference(
 ) -> Difference:
     left, right = grid.paired(one), grid.paired(other)
     pairs = [pair for pair in left if pair in right]
-    outcomes = {pair: (bool(left[pair].passed), bool(right[pair].passed)) for pair in pairs}
+    outcomes = {pair: (bool(left[pair].attempt.passed), bool(right[pair].attempt.passed)) for pair in pairs}
     tokens = _tokens({pair: left[pair] for pair in pairs}, {pair: right[pair] for pair in pairs}, sample)
     found = contrast(sample, names, family, one, other, outcomes, tokens)
     known = None if other == FIRST else grid.first_known()
@@ -96,7 +96,7 @@ def _possible(grid: ResultGrid, condition: Condition, among: Collection[Pair] | 
     """What each cell of a method may have come to, of the pairs that count."""
     results, scored = grid.of(condition), grid.scored(condition)
     return {
-        pair: PossibleOutcome(bool(scored[pair].passed), bool(scored[pair].passed))
+        pair: PossibleOutcome(bool(scored[pair].attempt.passed), bool(scored[pair].attempt.passed))
         if pair in scored
         else PossibleOutcome(False, True, pair in results)
         for pair in sorted(grid.planned.get(condition, ()))
@@ -186,8 +186,8 @@ def _by_task(outcomes: Outcomes) -> list[Fraction]:
 
 def _tokens(left: Mapping[Pair, Result], right: Mapping[Pair, Result], sample: TaskSample) -> MeanEstimate | None:
     """Over pairs where the tokens of both are known."""
-    ours = values(dict(left), lambda result: result.tokens)
-    theirs = values(dict(right), lambda result: result.tokens)
+    ours = values(dict(left), lambda result: result.attempt.tokens)
+    theirs = values(dict(right), lambda result: result.attempt.tokens)
     both = [pair for pair in ours if pair in theirs]
     if not both:
         return None

@@ -41,7 +41,7 @@ def solved(grid: ResultGrid, methods: Sequence[str]) -> tuple[dict[str, list[dic
         found[method] = []
         for condition in chain:
             results = grid.of(condition)
-            so_far = {pair: was or bool(results[pair].passed) for pair, was in so_far.items()}
+            so_far = {pair: was or bool(results[pair].attempt.passed) for pair, was in so_far.items()}
             found[method].append(so_far)
     return found, len(every) - len(pairs)
 
@@ -102,7 +102,7 @@ def _possible(grid: ResultGrid, method: str) -> dict[Pair, PossibleOutcome]:
     chain = [(grid.of(condition), grid.scored(condition)) for condition in _chain(grid, method)]
     found: dict[Pair, PossibleOutcome] = {}
     for pair in grid.scored(FIRST):
-        is_solved = any(bool(scored[pair].passed) for _, scored in chain if pair in scored)
+        is_solved = any(bool(scored[pair].attempt.passed) for _, scored in chain if pair in scored)
         is_known = is_solved or all(pair in scored for _, scored in chain)
         is_run = is_solved or all(pair in results for results, _ in chain)
         found[pair] = PossibleOutcome(is_solved, is_solved or not is_known, is_run)

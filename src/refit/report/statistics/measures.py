@@ -37,17 +37,21 @@ def feedback_tokens(result: Result) -> int | None:
 
 def combined_tokens(result: Result) -> int | None:
     """The tokens of the run and of its feedback together; None if either is unknown."""
-    run, feedback = result.tokens, feedback_tokens(result)
+    run, feedback = result.attempt.tokens, feedback_tokens(result)
     return None if run is None or feedback is None else run + feedback
 
 
 MEASURES = (
-    Measure(field="reward", column="reward", header="Reward", digits=4, take=lambda result: result.reward),
+    Measure(field="reward", column="reward", header="Reward", digits=4, take=lambda result: result.attempt.reward),
     Measure(
-        field="tool_calls", column="tool_calls", header="Tool calls", digits=1, take=lambda result: result.tool_calls
+        field="tool_calls",
+        column="tool_calls",
+        header="Tool calls",
+        digits=1,
+        take=lambda result: result.attempt.tool_calls,
     ),
-    Measure(field="turns", column="turns", header="Turns", digits=1, take=lambda result: result.turns),
-    Measure(field="seconds", column="seconds", header="Seconds", digits=0, take=lambda result: result.seconds),
+    Measure(field="turns", column="turns", header="Turns", digits=1, take=lambda result: result.attempt.turns),
+    Measure(field="seconds", column="seconds", header="Seconds", digits=0, take=lambda result: result.attempt.seconds),
     Measure(
         field="feedback_bytes",
         column="message_bytes",

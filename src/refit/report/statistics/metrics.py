@@ -37,7 +37,7 @@ def method_row(
     is_first = condition == FIRST
     source = {pair: first[pair] for pair in results if pair in first}
     against = not is_first and bool(source)
-    known = values(results, lambda result: result.tool_calls)
+    known = values(results, lambda result: result.attempt.tool_calls)
     before = _mean_passed(sample, source) if against else None
     return MethodRow(
         method=name.method,
@@ -45,13 +45,13 @@ def method_row(
         role=name.role,
         round=condition[1],
         counts=grid.counts(condition),
-        passes=sum(bool(result.passed) for result in results.values()),
+        passes=sum(bool(result.attempt.passed) for result in results.values()),
         passed=sample.mean(values(results, _passed), bounds=RATE),
         change=sample.mean(_changes(results, source), bounds=POINTS) if against else None,
         source_passed=before,
-        tokens=_mean(sample, results, lambda result: result.tokens),
+        tokens=_mean(sample, results, lambda result: result.attempt.tokens),
         tokens_change=None if is_first else _tokens_change(sample, results, first),
-        partial=sum(result.is_partial for result in results.values()),
+        partial=sum(result.attempt.is_partial for result in results.values()),
         is_generated=is_generated(results.values()),
         without_tools=sum(calls == 0 for calls in known.values()) if known else None,
         cost=_cost(sample, results, first, condition[1], rates),
@@ -63,7 +63,7 @@ def method_row(
 
 
 def _passed(result: Result) -> float | None:
-    return None if result.passed is None else 100.0 * result.passed
+    return None if result.attempt.passed is None else 100.0 * result.attempt.passed
 
 
 def _mean_passed(sample: TaskSample, results: Results) -> float | None:
@@ -72,7 +72,7 @@ def _mean_passed(sample: TaskSample, results: Results) -> float | None:
 
 def _changes(results: Results, source: Results) -> dict[Pair, float]:
     """Of each pair, in points."""
-    return {pair: 100.0 * (bool(results[pair].passed) - bool(source[pair].passed)) for pair in results}
+    return {pair: 100.0 * (bool(results[pair].attempt.passed) - bool(source[pair].attempt.passed)) for pair in results}
 
 
 def _mean(sample: TaskSample, results: Results, take: Callable[[Result], float | None]) -> MeanEstimate:
@@ -81,8 +81,8 @@ def _mean(sample: TaskSample, results: Results, take: Callable[[Result], float |
 
 def _tokens_change(sample: TaskSample, results: Results, first: Results) -> MeanEstimate:
     """Against the row of the baseline as it is shown: all graded first attempts."""
-    tokens = values(results, lambda result: result.tokens)
-    return sample.change(tokens, values(first, lambda result: result.tokens), of=len(results))
+    tokens = values(results, lambda result: result.attempt.tokens)
+    return sample.change(tokens, values(first, lambda result: result.attempt.tokens), of=len(results))
 
 
 def is_generated(results: Iterable[Result]) -> bool | None:
@@ -95,10 +95,10 @@ def _cost(sample: TaskSample, results: Results, first: Results, round: int, rate
     if rates.recipient is None:
         return None
     is_first = round == 0
-    execution = values(results, lambda result: usd(result.usage, rates.recipient))
+    execution = values(results, lambda result: usd(result.attempt.usage, rates.recipient))
     feedback = dict.fromkeys(results, 0.0) if is_first else values(results, lambda result: _made(result, rates))
     total = {pair: cost + feedback[pair] for pair, cost in execution.items() if pair in feedback}
-    base = values(first, lambda result: usd(result.usage, rates.recipient))
+    base = values(first, lambda result: usd(result.attempt.usage, rates.recipient))
     workflow = total if is_first else {pair: cost + base[pair] for pair, cost in total.items() if pair in base}
     of = len(results)
     return StandardCost(
@@ -107,7 +107,9 @@ def _cost(sample: TaskSample, results: Results, first: Results, round: int, rate
         total=sample.mean(total, of),
         total_change=None if is_first else sample.change(total, base, of),
         workflow=sample.mean(workflow, of) if round <= 1 else MeanEstimate(),
-        uncached=sum(result.usage is not None and result.usage.cache_read is None for result in results.values()),
+        uncached=sum(
+            result.attempt.usage is not None and result.attempt.usage.cache_read is None for result in results.values()
+        ),
     )
 
 
@@ -117,7 +119,7 @@ def _made(result: Result, rates: TokenRates) -> float | None:
 
 
 def _recorded(sample: TaskSample, results: Results) -> RecordedCost | None:
-    execution = _mean(sample, results, lambda result: result.usage.cost_usd if result.usage else None)
+    execution = _mean(sample, results, lambda result: result.attempt.usage.cost_usd if result.attempt.usage else None)
     feedback = _mean(sample, results, lambda result: result.feedback.cost_usd if result.feedback else None)
     return RecordedCost(execution, feedback) if execution.known or feedback.known else None
 
@@ -127,11 +129,11 @@ def transition(results: Results, source: Results) -> Transition:
     counts = {(was, now): 0 for was in (True, False) for now in (True, False)}
     tools: list[int] = []
     for pair, result in results.items():
-        kind = bool(source[pair].passed), bool(result.passed)
+        kind = bool(source[pair].attempt.passed), bool(result.attempt.passed)
         counts[kind] += 1
-        if kind == (True, False) and result.tool_calls is not None:
-            tools.append(result.tool_calls)
-    is_recorded = any(result.tool_calls is not None for result in results.values())
+        if kind == (True, False) and result.attempt.tool_calls is not None:
+            tools.append(result.attempt.tool_calls)
+    is_recorded = any(result.attempt.tool_calls is not None for result in results.values())
     return Transition(
         retained=counts[True, True],
         regressed=counts[True, False],

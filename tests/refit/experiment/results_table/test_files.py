@@ -21,8 +21,8 @@ from dense.errors import DenseError
 from dense.trajectory import Usage
 from refit.experiment.results_table.columns import COLUMNS, EXPORTED_COLUMNS, REQUIRED
 from refit.experiment.results_table.files import ResultTable, read_table, write_table
-from refit.experiment.results_table.rows import RESULT_COLUMNS, row_of
-from refit.results import RUN0, Cell, Result, total_of
+from refit.experiment.results_table.rows import ATTEMPT_COLUMNS, RESULT_COLUMNS, row_of
+from refit.results import RUN0, AttemptResult, Cell, Result, total_of
 
 ROOT = Path(__file__).parents[4]
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".jsonl", ".jsonl.gz", ".parquet")
@@ -56,21 +56,26 @@ def results(draw: st.DrawFn) -> Result:
     usage, feedback = draw(usages), draw(usages)
     return Result(
         draw(cells()),
-        reward=draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)),
-        exception=draw(texts) or None,
-        usage=usage,
-        total=draw(totals(usage)),
-        is_partial=draw(st.booleans()),
+        AttemptResult(
+            reward=draw(st.none() | st.floats(allow_nan=False, allow_infinity=False)),
+            exception=draw(texts) or None,
+            usage=usage,
+            total=draw(totals(usage)),
+            is_partial=draw(st.booleans()),
+            tool_calls=draw(counts),
+            seconds=draw(amounts),
+            delivered=draw(texts),
+            message_sha256=draw(texts),
+            received=draw(texts),
+            trace=draw(texts),
+            trial=draw(texts),
+            problem=draw(texts),
+            is_argument=draw(st.none() | st.booleans()),
+        ),
         feedback=feedback,
         feedback_total=draw(totals(feedback)),
         feedback_bytes=draw(counts),
-        tool_calls=draw(counts),
-        seconds=draw(amounts),
         tries=draw(st.integers(0, 9)),
-        delivered=draw(texts),
-        message_sha256=draw(texts),
-        received=draw(texts),
-        trace=draw(texts),
         feedback_folder=draw(texts),
         message=draw(texts),
     )
@@ -98,29 +103,34 @@ def test_a_full_row_is_read_back(suffix: str, tmp_path: Path) -> None:
     """No field is forgotten: each differs from its default."""
     first = Result(
         Cell("kimi, the second", 'a "quoted" task\nof two lines', 2, 3, "my_package.methods:Own"),
-        reward=0.1 + 0.2,
-        exception="AgentTimeoutError",
-        usage=Usage(1, 2, 3, 4, 0.1),
-        is_partial=True,
+        AttemptResult(
+            reward=0.1 + 0.2,
+            exception="AgentTimeoutError",
+            usage=Usage(1, 2, 3, 4, 0.1),
+            is_partial=True,
+            tool_calls=0,
+            seconds=1.5,
+            delivered="file",
+            message_sha256="ab",
+            received="not opened",
+            trace="cells/a/trajectory.json",
+            trial="cells/a",
+            problem="none of note",
+            is_argument=False,
+        ),
         feedback=Usage(0, 0, 0, 0, 0.0),
         feedback_bytes=5,
-        tool_calls=0,
-        seconds=1.5,
         tries=3,
-        delivered="file",
-        message_sha256="ab",
-        received="not opened",
-        trace="cells/a/trajectory.json",
         feedback_folder="cells/a/feedback",
         message="=SUM(A1)",
     )
-    second = Result(Cell("kimi", "t", 0, 0, RUN0), total=7, feedback=Usage(output=2), feedback_total=9)
+    second = Result(Cell("kimi", "t", 0, 0, RUN0), AttemptResult(total=7), feedback=Usage(output=2), feedback_total=9)
     path = tmp_path / "new" / "folder" / f"results{suffix}"
     write_table([first, second], path)
     read = read_table(path)
     assert read == ResultTable((first, second))
-    assert (read.results[0].tokens, read.results[0].feedback_tokens) == (10, 0)
-    assert (read.results[1].tokens, read.results[1].feedback_tokens) == (7, 9)
+    assert (read.results[0].attempt.tokens, read.results[0].feedback_tokens) == (10, 0)
+    assert (read.results[1].attempt.tokens, read.results[1].feedback_tokens) == (7, 9)
     assert first != Result(first.cell) and {*row_of(first)} == {column.name for column in EXPORTED_COLUMNS}
     assert [*row_of(first)] == [column.name for column in EXPORTED_COLUMNS], (
         "rows are written in the order of the header"
@@ -130,7 +140,7 @@ def test_a_full_row_is_read_back(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_privileged_methods_and_notes_are_read_back(suffix: str, tmp_path: Path) -> None:
     cells = [Cell("r", "t", 0, 0, RUN0), Cell("r", "t", 0, 1, "own:Peeks"), Cell("r", "t", 0, 1, "dense")]
-    reported, path = tuple(Result(cell, 1.0) for cell in cells), tmp_path / f"a{suffix}"
+    reported, path = tuple(Result(cell, AttemptResult(reward=1.0)) for cell in cells), tmp_path / f"a{suffix}"
     write_table(reported, path, {"own:Peeks", RUN0}, ("sandbox: not comparable", "a: is a script"))
     assert read_table(path) == ResultTable(
         reported, notes=("sandbox: not comparable", "a: is a script"), privileged=("own:Peeks",)
@@ -148,7 +158,7 @@ def test_what_rows_say_of_privilege(tmp_path: Path) -> None:
 
 
 def test_nothing_scored_is_read_back(tmp_path: Path) -> None:
-    reported = (Result(Cell("r", "t", 0, 0, RUN0), exception="dead"),)
+    reported = (Result(Cell("r", "t", 0, 0, RUN0), AttemptResult(exception="dead")),)
     for suffix in SUFFIXES:
         write_table(reported, tmp_path / f"a{suffix}")
         assert read_table(tmp_path / f"a{suffix}").results == reported
@@ -167,12 +177,14 @@ def test_a_large_experiment_is_read_quickly(suffix: str, tmp_path: Path) -> None
     reported = tuple(
         Result(
             Cell(f"recipient-{recipient}", f"task-{task}", repetition, number, method),
-            reward=float(task % 2),
-            usage=Usage(100_000 + task, 5_000_000, 0, 30_000, 1.25),
+            AttemptResult(
+                reward=float(task % 2),
+                usage=Usage(100_000 + task, 5_000_000, 0, 30_000, 1.25),
+                tool_calls=task,
+                seconds=100.5,
+                trace=f"cells/{task}/trajectory.json",
+            ),
             feedback=Usage(90_000, 0, 0, 4_000, 0.5),
-            tool_calls=task,
-            seconds=100.5,
-            trace=f"cells/{task}/trajectory.json",
         )
         for recipient in range(4)
         for task in range(89)
@@ -211,9 +223,9 @@ def test_the_smallest_table_of_the_docs(tmp_path: Path) -> None:
     (example,) = re.findall(r"```csv\n(.*?)```", (ROOT / "docs/results-table.md").read_text(), re.DOTALL)
     assert read_table(table(tmp_path, example)) == ResultTable(
         (
-            Result(Cell("kimi", "csv-report", 0, 0, RUN0), 0.0),
-            Result(Cell("kimi", "csv-report", 0, 1, "none"), 0.0),
-            Result(Cell("kimi", "csv-report", 0, 1, "dense"), 1.0),
+            Result(Cell("kimi", "csv-report", 0, 0, RUN0), AttemptResult(reward=0.0)),
+            Result(Cell("kimi", "csv-report", 0, 1, "none"), AttemptResult(reward=0.0)),
+            Result(Cell("kimi", "csv-report", 0, 1, "dense"), AttemptResult(reward=1.0)),
         )
     )
 
@@ -240,7 +252,13 @@ def test_spellings_of_columns(header: str, tmp_path: Path) -> None:
     line = sign.join(["kimi", "t", "1", "2", "dense", "1", "10", "20", "30", "40", "50"])
     read = read_table(rows(tmp_path, line, header=header))
     assert read == ResultTable(
-        (Result(Cell("kimi", "t", 1, 2, "dense"), 1.0, usage=Usage(10, 20, 30, 40), feedback_total=50),)
+        (
+            Result(
+                Cell("kimi", "t", 1, 2, "dense"),
+                AttemptResult(reward=1.0, usage=Usage(10, 20, 30, 40)),
+                feedback_total=50,
+            ),
+        )
     )
 
 
@@ -248,7 +266,9 @@ def test_unknown_columns_are_named(tmp_path: Path) -> None:
     path = rows(tmp_path, "a,t,m,1,x,y,2", header="recipient,task,method,reward,model,Notes on it,agent")
     read = read_table(path)
     assert read.notices == (f"{path}: columns that are not used: model, Notes on it, agent",)
-    assert read.results == (Result(Cell("a", "t", 0, 1, "m"), 1.0),), "`recipient` goes before `agent`"
+    assert read.results == (Result(Cell("a", "t", 0, 1, "m"), AttemptResult(reward=1.0)),), (
+        "`recipient` goes before `agent`"
+    )
 
 
 def test_missing_and_double_columns(tmp_path: Path) -> None:
@@ -294,7 +314,7 @@ def test_names_are_never_blank_by_chance(tmp_path: Path) -> None:
     ],
 )
 def test_rewards(given: str, read: float | None, tmp_path: Path) -> None:
-    assert read_table(rows(tmp_path, f"r,t,0,1,dense,{given}")).results[0].reward == read
+    assert read_table(rows(tmp_path, f"r,t,0,1,dense,{given}")).results[0].attempt.reward == read
 
 
 @pytest.mark.parametrize(
@@ -367,7 +387,7 @@ def test_any_method_of_round_0_is_the_shared_one(name: str, tmp_path: Path) -> N
 def test_methods_may_repeat_the_shared_attempt(tmp_path: Path) -> None:
     path = rows(tmp_path, "r,t,0,0,dense,1", "r,t,0,0,none,1.0", "r,t,1,0,dense,0", "r,t,0,1,dense,1")
     read = read_table(path)
-    assert [(result.cell.repetition, result.cell.round, result.reward) for result in read.results] == [
+    assert [(result.cell.repetition, result.cell.round, result.attempt.reward) for result in read.results] == [
         (0, 0, 1.0),
         (1, 0, 0.0),
         (0, 1, 1.0),
@@ -427,7 +447,7 @@ def test_tokens(
 ) -> None:
     path = rows(tmp_path, f"r,t,m,1,{values}", header=f"recipient,task,method,reward,{header}")
     (result,) = read_table(path).results
-    assert (result.usage, result.total, result.tokens) == (usage, total, tokens)
+    assert (result.attempt.usage, result.attempt.total, result.attempt.tokens) == (usage, total, tokens)
     prefixed = ",".join(f"feedback {name}" for name in header.split(","))
     path = rows(tmp_path, f"r,t,m,1,{values}", header=f"recipient,task,method,reward,{prefixed}")
     (result,) = read_table(path).results
@@ -439,10 +459,10 @@ def test_tokens(
 
 def test_a_mark_in_front_is_no_part_of_the_first_column(tmp_path: Path) -> None:
     path = table(tmp_path, "recipient,task,method,reward\r\nr,t,m,1\r\n", encoding="utf-8-sig")
-    assert read_table(path).results == (Result(Cell("r", "t", 0, 1, "m"), 1.0),)
+    assert read_table(path).results == (Result(Cell("r", "t", 0, 1, "m"), AttemptResult(reward=1.0)),)
     line = json.dumps({"recipient": "r", "task": "t", "method": "m", "reward": 1})
     path = table(tmp_path, line + "\r\n", "results.jsonl", encoding="utf-8-sig")
-    assert read_table(path).results == (Result(Cell("r", "t", 0, 1, "m"), 1.0),)
+    assert read_table(path).results == (Result(Cell("r", "t", 0, 1, "m"), AttemptResult(reward=1.0)),)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
@@ -477,7 +497,10 @@ def test_json_lines(tmp_path: Path) -> None:
     assert "columns 'recipient' and 'Recipient' are both read as recipient" in reported
     path = table(tmp_path, "\n".join(lines).replace("Recipient", "recipient"), "a.jsonl")
     assert read_table(path) == ResultTable(
-        (Result(Cell("7", "12", 0, 1, "m"), 1.0), Result(Cell("r", "t", 0, 0, RUN0), is_partial=True)),
+        (
+            Result(Cell("7", "12", 0, 1, "m"), AttemptResult(reward=1.0)),
+            Result(Cell("r", "t", 0, 0, RUN0), AttemptResult(is_partial=True)),
+        ),
         (f"{path}: columns that are not used: extra",),
     )
 
@@ -541,7 +564,7 @@ def test_parquet_of_others(tmp_path: Path) -> None:
     parquet.write_table(data, path)
     assert read_table(path) == ResultTable(
         (
-            Result(Cell("r", "1", 0, 1, "m"), 1.0, usage=Usage(12, output=3, cost_usd=0.25)),
+            Result(Cell("r", "1", 0, 1, "m"), AttemptResult(reward=1.0, usage=Usage(12, output=3, cost_usd=0.25))),
             Result(Cell("r", "2", 0, 0, RUN0)),
         ),
         (f"{path}: columns that are not used: when",),
@@ -580,7 +603,10 @@ def test_a_folder_in_the_way_is_reported(tmp_path: Path) -> None:
 def test_an_export_opens_in_other_programs(tmp_path: Path) -> None:
     """A header of plain names, one line each, no blank for zero."""
     path = tmp_path / "a.csv"
-    write_table([Result(Cell("r", "t", 0, 1, "m"), 0.0, usage=Usage(0, None, None, 5), is_partial=True)], path)
+    write_table(
+        [Result(Cell("r", "t", 0, 1, "m"), AttemptResult(reward=0.0, usage=Usage(0, None, None, 5), is_partial=True))],
+        path,
+    )
     with path.open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert set(REQUIRED) <= set(row)
@@ -616,17 +642,17 @@ def test_bad_values_give_no_traceback(values: list[str]) -> None:
 
 
 def test_a_column_of_a_results_field_needs_no_further_code() -> None:
-    """A field of `Result` and a row in `COLUMNS` of the same name are written and read without other changes."""
-    assert set(RESULT_COLUMNS) >= {"reward", "tool_calls", "seconds", "tries", "trace"}
-    handled = {"cell", "usage", "total", "feedback", "feedback_total"}
+    """A field of a result or its attempt and a row in `COLUMNS` of the same name are written and read."""
+    handled = {"cell", "attempt", "feedback", "feedback_total"}
     assert set(Result.__struct_fields__) == {*RESULT_COLUMNS, *handled}, "a field without a column would be lost"
+    assert set(AttemptResult.__struct_fields__) == {*ATTEMPT_COLUMNS, "usage", "total"}
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+cmd|x", "-5", "@sum", "'=quoted", "''=twice", "'plain", "\tx"])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
 def test_no_text_is_a_formula_and_every_text_comes_back(tmp_path: Path, name: str, suffix: str) -> None:
     path = tmp_path / f"table{suffix}"
-    result = Result(Cell("r", f"t{name}", 0, 1, "dense"), reward=-0.5, exception=name, trace=name)
+    result = Result(Cell("r", f"t{name}", 0, 1, "dense"), AttemptResult(reward=-0.5, exception=name, trace=name))
     write_table([result], path)
     assert read_table(path).results == (result,)
     if suffix != ".jsonl":

@@ -14,7 +14,7 @@ from dense.trajectory import Usage
 from refit.experiment.results_table.files import read_table, write_table
 from refit.experiment.results_table.imports import JobArm, import_jobs, import_sources, parse_methods
 from refit.experiment.store.events import EventStore, ExperimentOpened, ResultImported
-from refit.results import RUN0, Cell, Result
+from refit.results import RUN0, AttemptResult, Cell, Result
 
 TERMINUS = "terminus-2 (openai/scripted)"
 
@@ -51,8 +51,8 @@ def test_all_recorded_releases(jobs: Path) -> None:
     assert {cell.recipient for cell in cells} == {"nop", "oracle", TERMINUS}
     shared = [result for result in read.results if result.cell.recipient == TERMINUS and result.cell.round == 0]
     assert [result.cell.repetition for result in shared] == list(range(9))
-    assert all(result.reward == 1 and result.cell.method == RUN0 for result in shared)
-    assert [Path(result.trace).parts[-4] for result in shared[:3]] == [
+    assert all(result.attempt.reward == 1 and result.cell.method == RUN0 for result in shared)
+    assert [Path(result.attempt.trace).parts[-4] for result in shared[:3]] == [
         "terminus-2-harbor-0.1.2",
         "terminus-2-harbor-0.1.18",
         "terminus-2-harbor-0.1.23",
@@ -66,17 +66,20 @@ def test_what_a_trial_tells(jobs: Path) -> None:
     first, second = read.results
     assert first == Result(
         Cell(TERMINUS, "count-words", 0, 1, "dense"),
-        reward=1.0,
-        usage=Usage(8400, 2000, None, 380),
-        tool_calls=7,
-        turns=7,
-        seconds=first.seconds,
-        trace=first.trace,
+        AttemptResult(
+            trial=str(next((jobs / "basic").glob("count-words__*")).resolve()),
+            reward=1.0,
+            usage=Usage(8400, 2000, None, 380),
+            tool_calls=7,
+            turns=7,
+            seconds=first.attempt.seconds,
+            trace=first.attempt.trace,
+        ),
     )
-    assert first.seconds is not None and 4 < first.seconds < 6
-    assert Path(first.trace) == (jobs / "basic/count-words__bmTbuNF/agent/trajectory.json").resolve()
-    assert (second.cell.round, second.reward, second.exception) == (2, 0.0, "AgentTimeoutError")
-    assert second.is_partial and second.feedback is None, "what the feedback took is not known"
+    assert first.attempt.seconds is not None and 4 < first.attempt.seconds < 6
+    assert Path(first.attempt.trace) == (jobs / "basic/count-words__bmTbuNF/agent/trajectory.json").resolve()
+    assert (second.cell.round, second.attempt.reward, second.attempt.ending) == (2, 0.0, "AgentTimeoutError")
+    assert second.attempt.is_partial and second.feedback is None, "what the feedback took is not known"
 
 
 def test_a_job_or_a_trial_may_be_given(jobs: Path) -> None:
@@ -84,7 +87,16 @@ def test_a_job_or_a_trial_may_be_given(jobs: Path) -> None:
     assert import_jobs(list((jobs / "oracle").glob("count-words__*"))) == whole
     assert import_jobs([jobs / "oracle", jobs / "oracle"]) == whole, "what is given twice counts once"
     assert whole.notices == ("jobs taken as round 0, without feedback: oracle",)
-    assert whole.results == (Result(Cell("oracle", "count-words", 0, 0, RUN0), 1.0, seconds=whole.results[0].seconds),)
+    assert whole.results == (
+        Result(
+            Cell("oracle", "count-words", 0, 0, RUN0),
+            AttemptResult(
+                trial=str(next((jobs / "oracle").glob("count-words__*")).resolve()),
+                reward=1.0,
+                seconds=whole.results[0].attempt.seconds,
+            ),
+        ),
+    )
 
 
 def test_repetitions_are_numbered_by_their_start(jobs: Path, tmp_path: Path) -> None:
@@ -101,8 +113,8 @@ def test_repetitions_are_numbered_by_their_start(jobs: Path, tmp_path: Path) -> 
     change(tmp_path / "first" / "x__b", verifier_result__rewards={"reward": 0.5})
     change(tmp_path / "again" / "x__b", verifier_result__rewards={"reward": 0.25})
     read = import_jobs([tmp_path], {"again": JobArm("dense", 1)})
-    assert [result.reward for result in read.results if result.cell.round == 0] == [1.0, 1.0, 0.5]
-    assert [result.reward for result in read.results if result.cell.round == 1] == [0.25, 1.0, 1.0]
+    assert [result.attempt.reward for result in read.results if result.cell.round == 0] == [1.0, 1.0, 0.5]
+    assert [result.attempt.reward for result in read.results if result.cell.round == 1] == [0.25, 1.0, 1.0]
 
 
 def test_several_jobs_of_one_method_are_counted_on(jobs: Path, tmp_path: Path) -> None:
@@ -111,7 +123,7 @@ def test_several_jobs_of_one_method_are_counted_on(jobs: Path, tmp_path: Path) -
     early = copied(jobs, "oracle", tmp_path / "z-early" / "x__1", started_at="2026-01-01T10:00:00Z")
     change(early, verifier_result__rewards={"reward": 0.5})
     read = import_jobs([tmp_path])
-    assert [(result.cell.recipient, result.cell.repetition, result.reward) for result in read.results] == [
+    assert [(result.cell.recipient, result.cell.repetition, result.attempt.reward) for result in read.results] == [
         ("nop", 0, 0.0),
         ("oracle", 0, 0.5),
         ("oracle", 1, 1.0),
@@ -142,8 +154,8 @@ def test_an_attempt_without_a_reward_is_invalid(jobs: Path, tmp_path: Path) -> N
         exception_info={"exception_type": "EnvironmentStartError", "exception_message": "no space left"},
     )
     (result,) = import_jobs([tmp_path]).results
-    assert result.reward is None
-    assert result.exception == "EnvironmentStartError: no space left"
+    assert result.attempt.reward is None
+    assert result.attempt.ending == "EnvironmentStartError: no space left"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +250,9 @@ def test_jobs_are_found_by_name_or_path(jobs: Path, tmp_path: Path) -> None:
 
 
 def test_a_table_and_jobs_together(jobs: Path, tmp_path: Path) -> None:
-    reported = Result(Cell(TERMINUS, "count-words", 0, 1, "none"), 0.0, feedback=Usage(0, 0, 0, 0, 0.0))
+    reported = Result(
+        Cell(TERMINUS, "count-words", 0, 1, "none"), AttemptResult(reward=0.0), feedback=Usage(0, 0, 0, 0, 0.0)
+    )
     write_table([reported], tmp_path / "more.csv")
     read = import_sources([tmp_path / "more.csv", jobs / "basic"])
     assert [result.cell.method for result in read.results] == ["none", RUN0]
@@ -252,7 +266,9 @@ def test_a_table_and_jobs_together(jobs: Path, tmp_path: Path) -> None:
     with pytest.raises(
         DenseError, match=r"count-words · repetition 0 · round 0 · run0: in .*other.jsonl and in .*basic"
     ):
-        write_table([Result(Cell(TERMINUS, "count-words", 0, 0, RUN0), 0.0)], tmp_path / "other.jsonl")
+        write_table(
+            [Result(Cell(TERMINUS, "count-words", 0, 0, RUN0), AttemptResult(reward=0.0))], tmp_path / "other.jsonl"
+        )
         import_sources([tmp_path / "other.jsonl", jobs / "basic"])
 
 
@@ -268,9 +284,12 @@ def test_what_cannot_be_imported(tmp_path: Path) -> None:
 
 
 def test_an_experiment_knows_its_cells(jobs: Path, tmp_path: Path) -> None:
-    shared = Result(Cell("kimi", "t", 0, 0, RUN0), 0.0, trace="cells/a/trajectory.json")
+    shared = Result(Cell("kimi", "t", 0, 0, RUN0), AttemptResult(reward=0.0, trace="cells/a/trajectory.json"))
     rerun = Result(
-        Cell("kimi", "t", 0, 1, "dense"), 1.0, feedback_folder="cells/b/feedback", message="cells/b/message.txt"
+        Cell("kimi", "t", 0, 1, "dense"),
+        AttemptResult(reward=1.0),
+        feedback_folder="cells/b/feedback",
+        message="cells/b/message.txt",
     )
     store = EventStore(tmp_path / "demo")
     store.append(ExperimentOpened("demo", {}))
@@ -278,7 +297,7 @@ def test_an_experiment_knows_its_cells(jobs: Path, tmp_path: Path) -> None:
         store.append(ResultImported(result, "elsewhere"), result.cell)
     shutil.copytree(jobs / "oracle", tmp_path / "demo" / "cells" / "oracle")
     first, second = import_sources([tmp_path / "demo"]).results
-    assert (first.cell, first.trace) == (shared.cell, str(tmp_path / "demo/cells/a/trajectory.json"))
+    assert (first.cell, first.attempt.trace) == (shared.cell, str(tmp_path / "demo/cells/a/trajectory.json"))
     assert second.feedback_folder == str(tmp_path / "demo/cells/b/feedback")
     assert second.message == str(tmp_path / "demo/cells/b/message.txt")
     assert len(import_sources([tmp_path, tmp_path / "demo"]).results) == 2

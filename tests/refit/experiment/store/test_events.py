@@ -18,6 +18,7 @@ from made_harness import MadeHarness
 from msgspec.structs import replace
 
 from dense.errors import DenseError, ExperimentChanged, ExperimentLocked
+from dense.trajectory import Usage
 from refit.experiment.experiment import experiment_of, import_table, reopen_invalid, start_session
 from refit.experiment.identity import facts_of, identity_of
 from refit.experiment.plan import Plan
@@ -34,9 +35,9 @@ CELL = Cell("r", "t", 0, 0, RUN0)
 def test_events_come_back_as_they_went_in(tmp_path: Path) -> None:
     events = [
         ExecutionStarted(1),
-        ExecutionEnded(1, AttemptResult("trial", exception="X")),
+        ExecutionEnded(1, AttemptResult(trial="trial", exception="X")),
         ExecutionStarted(2),
-        ExecutionEnded(2, AttemptResult("t", reward=0.5)),
+        ExecutionEnded(2, AttemptResult(trial="t", reward=0.5)),
     ]
     with EventStore(tmp_path) as store:
         for event in events:
@@ -63,11 +64,11 @@ def test_nothing_can_be_changed_or_deleted(tmp_path: Path, change: str) -> None:
 def test_the_first_score_stands(tmp_path: Path) -> None:
     with EventStore(tmp_path) as store:
         store.append(ExecutionStarted(1), CELL)
-        store.append(ExecutionEnded(1, AttemptResult("a", reward=0.0)), CELL)
-        store.append(ExecutionEnded(2, AttemptResult("b", reward=1.0)), CELL)
+        store.append(ExecutionEnded(1, AttemptResult(trial="a", reward=0.0)), CELL)
+        store.append(ExecutionEnded(2, AttemptResult(trial="b", reward=1.0)), CELL)
         store.append(CellGivenUp("late"), CELL)
         (result,) = fold_events(store).results
-    assert result.reward == 0.0 and result.exception is None
+    assert result.attempt.reward == 0.0 and result.attempt.ending == ""
 
 
 def test_a_damaged_store_is_reported_by_name(tmp_path: Path) -> None:
@@ -181,17 +182,19 @@ def test_an_experiment_as_one_noun(tmp_path: Path) -> None:
     assert [result.cell for result in whole.results] == list(plan.cells)
     assert whole.privileged == {"verifier-feedback"} and any("sandbox" in note for note in whole.notes)
     for result in whole.results:
-        for path in filter(None, (result.trace, result.feedback_folder, result.message)):
+        for path in filter(None, (result.attempt.trace, result.feedback_folder, result.message)):
             assert (plan.folder / path).exists(), path
 
 
 def test_imported_results_are_apart_and_reported_once(tmp_path: Path) -> None:
-    table = ResultTable((Result(CELL, reward=1.0), Result(Cell("r", "t", 0, 1, "dense"), reward=0.0)), ())
+    table = ResultTable(
+        (Result(CELL, AttemptResult(reward=1.0)), Result(Cell("r", "t", 0, 1, "dense"), AttemptResult(reward=0.0))), ()
+    )
     with EventStore(tmp_path / "in") as store:
         assert import_table(store, "x", table, "a.csv") == (2, 0)
         assert import_table(store, "x", table, "a.csv") == (0, 2)
         with pytest.raises(DenseError, match="another result of this cell"):
-            import_table(store, "x", ResultTable((Result(CELL, reward=0.0),), ()), "b.csv")
+            import_table(store, "x", ResultTable((Result(CELL, AttemptResult(reward=0.0)),), ()), "b.csv")
     found = experiment_of(tmp_path / "in")
     assert found.methods == ("dense",) and found.results == table.results
     with EventStore(tmp_path / "run") as store:
@@ -226,7 +229,7 @@ def test_a_task_of_which_nothing_was_scored_can_be_fixed(tmp_path: Path) -> None
     fixed = made_plan(tmp_path, methods=["none"], retries=0)
     with opened(fixed) as store:
         reopen_invalid(store, fold_events(store))
-    assert all(result.reward is not None for result in run_all(fixed, MadeHarness()))
+    assert all(result.attempt.reward is not None for result in run_all(fixed, MadeHarness()))
     (tmp_path / "tasks" / "task-1" / "tests" / "test.sh").write_text("echo again\n")
     with pytest.raises(ExperimentChanged, match="task-1 changed"):
         run_all(made_plan(tmp_path, methods=["none"]), MadeHarness())
@@ -234,9 +237,7 @@ def test_a_task_of_which_nothing_was_scored_can_be_fixed(tmp_path: Path) -> None
 
 def test_a_new_key_makes_no_other_experiment_and_new_code_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    method = (
-        'from dense.methods.baselines.task_only import NoFeedback\nclass Mine(NoFeedback):\n    name = "mine"  # {}\n'
-    )
+    method = 'from refit.baselines.task_only import NoFeedback\nclass Mine(NoFeedback):\n    name = "mine"  # {}\n'
     (tmp_path / "own_method_for_identity.py").write_text(method.format("one"))
     methods = ["own_method_for_identity:Mine"]
 
@@ -290,3 +291,44 @@ def test_a_reader_without_permission_reads(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(plan.folder)], capture_output=True, text=True, check=False
     )
     assert done.stdout == "2 None\n", done.stderr
+
+
+def test_a_store_of_the_first_version_is_read_and_continued(tmp_path: Path) -> None:
+    """Version 1 wrote what came of an imported attempt beside its cell."""
+    cell = '{"recipient":"r","task":"t","repetition":0,"round":0,"method":"run0"}'
+    rows = [
+        ("opened", None, '{"type":"opened","name":"old","identity":{"imported":true}}'),
+        ("session", None, '{"type":"session","facts":{"notes":[],"privileged":[],"source":"a.csv"}}'),
+        (
+            "imported",
+            cell,
+            f'{{"type":"imported","result":{{"cell":{cell},"reward":0.5,"exception":"AgentTimeoutError",'
+            '"usage":{"input":10,"output":20},"feedback":{"input":7,"output":1},"tool_calls":3,"tries":2},'
+            '"source":"a.csv"}',
+        ),
+    ]
+    with EventStore(tmp_path) as store:
+        path = store.path
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("PRAGMA user_version = 1")
+        connection.executemany("INSERT INTO events (at, kind, cell, data) VALUES ('now', ?, ?, ?)", rows)
+    attempt = AttemptResult(reward=0.5, exception="AgentTimeoutError", usage=Usage(10, output=20), tool_calls=3)
+    known = Result(CELL, attempt, feedback=Usage(7, output=1), tries=2)
+    assert experiment_of(tmp_path).results == (known,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (1,), "reading changes nothing"
+    fresh = Result(Cell("r", "t", 0, 1, "dense"), AttemptResult(reward=1.0))
+    with EventStore(tmp_path) as store:
+        assert import_table(store, "old", ResultTable((known, fresh)), "b.csv") == (1, 1)
+    assert experiment_of(tmp_path).results == (known, fresh)
+    assert connection.execute("PRAGMA user_version").fetchone() == (2,), "an older program must not read half of it"
+    connection.close()
+
+
+def test_a_store_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    with EventStore(tmp_path) as store:
+        path = store.path
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 3")
+    with pytest.raises(DenseError, match=r"of version 3, and this program reads 1 to 2: use the release of dense"):
+        EventStore(tmp_path)

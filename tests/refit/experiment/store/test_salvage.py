@@ -43,7 +43,7 @@ def stored(folder: Path, count: int) -> Path:
     with EventStore(folder) as store:
         store.extend(
             [
-                (ExecutionEnded(n, AttemptResult("x" * (9000 if n % 10 == 0 else 200), reward=1.0)), CELL)
+                (ExecutionEnded(n, AttemptResult(trial="x" * (9000 if n % 10 == 0 else 200), reward=1.0)), CELL)
                 for n in range(1, count + 1)
             ]
         )
@@ -134,7 +134,9 @@ def test_a_damaged_event_is_left_out(tmp_path: Path, text: str) -> None:
 
 
 def scores(results: tuple[Result, ...]) -> list[tuple[Cell, float | None, str, str]]:
-    return [(result.cell, result.reward, result.trace, result.message_sha256) for result in results]
+    return [
+        (result.cell, result.attempt.reward, result.attempt.trace, result.attempt.message_sha256) for result in results
+    ]
 
 
 @pytest.mark.parametrize("damage", [b"\0", b"\xa5"])

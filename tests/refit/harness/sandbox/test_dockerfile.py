@@ -92,11 +92,6 @@ def test_what_cannot_be_names_its_line(tmp_path: Path, text: str, problem: str) 
         read(written(tmp_path, text))
 
 
-def test_another_escape(tmp_path: Path) -> None:
-    dockerfile = read(written(tmp_path, "# escape=`\nFROM a\nRUN one `\n  two\\\n"))
-    assert dockerfile.instructions[0].text == "one   two\\"
-
-
 @pytest.mark.parametrize(
     ("word", "value"),
     [
@@ -109,6 +104,7 @@ def test_another_escape(tmp_path: Path) -> None:
         ("${E:-d}", "d"),
         ("${E-d}", ""),
         ("${A:+y}${B:+n}", "y"),
+        ("${A:+}${A:-}${B:-}${E:+n}${E+y}", "1y"),
         ("$MISSING.", "."),
         ("it's", "it's"),
     ],

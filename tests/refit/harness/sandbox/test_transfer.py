@@ -164,7 +164,7 @@ def peak_memory() -> int:
     return int(found[1])
 
 
-def test_large_files_stream(in_one: InSandbox, tmp_path: Path) -> None:
+def test_large_files_are_not_held_in_memory(in_one: InSandbox, tmp_path: Path) -> None:
     """64 MB in and out, while this process hardly grows."""
     large = tmp_path / "large"
     with large.open("wb") as file:

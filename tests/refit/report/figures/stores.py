@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 
 from dense.trajectory import Usage
-from refit.results import ANALYST, RUN0, Cell, Experiment, Prices, Result
+from refit.results import ANALYST, RUN0, AttemptResult, Cell, Experiment, Prices, Result
 
 TRACES = ("advisor", "self-reflection", "all-at-once", "step-by-step", "dense")
 ALL = ("none", *TRACES, "dense-no-shortcuts", "dense-no-hierarchy", "verifier-feedback")
@@ -94,18 +94,20 @@ def _result(chance: random.Random, cell: Cell, ease: float, invalid: float, with
     passed = chance.random() < 1 / (1 + math.exp(-ease))
     folder = f"cells/{cell.key}"
     return Result(
-        cell=cell,
-        reward=None if is_invalid else 1.0 if passed else chance.choice((0.0, 0.0, 0.5)),
-        exception="EnvironmentStartTimeoutError: the container did not start" if is_invalid else None,
-        usage=usage,
-        is_partial=chance.random() < 0.02,
+        cell,
+        AttemptResult(
+            reward=None if is_invalid else 1.0 if passed else chance.choice((0.0, 0.0, 0.5)),
+            exception="EnvironmentStartTimeoutError: the container did not start" if is_invalid else None,
+            usage=usage,
+            is_partial=chance.random() < 0.02,
+            tool_calls=chance.randint(0, 60),
+            seconds=chance.uniform(20, 900),
+            delivered="instruction" if cell.round else "",
+            received="same" if cell.round else "",
+            trace="" if is_invalid else f"{folder}/agent/trajectory.json",
+        ),
         feedback=feedback,
         feedback_bytes=chance.randint(2_000, 190_000) if cell.round else None,
-        tool_calls=chance.randint(0, 60),
-        seconds=chance.uniform(20, 900),
-        delivered="instruction" if cell.round else "",
-        received="same" if cell.round else "",
-        trace="" if is_invalid else f"{folder}/agent/trajectory.json",
         feedback_folder=f"{folder}/feedback" if cell.round and cell.method != "none" else "",
         message=f"{folder}/message.md" if cell.round and cell.method != "none" else "",
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from made_result import with_attempt
 from msgspec.structs import replace
 from stores import ALL, HOSTILE, made, task_names
 
@@ -247,7 +248,7 @@ ODD: dict[str, Callable[[], Experiment]] = {
 
 def _graded(reward: float) -> Experiment:
     experiment = made(("x",), 4, 2, ("none", "dense"), invalid=0)
-    return replace(experiment, results=tuple(replace(one, reward=reward) for one in experiment.results))
+    return replace(experiment, results=tuple(with_attempt(one, reward=reward) for one in experiment.results))
 
 
 @pytest.mark.parametrize("name", [*ODD, "hostile", "small"])
@@ -317,11 +318,11 @@ REASONS: dict[str, tuple[Callable[[], Report], dict[str, str]]] = {
         },
     ),
     "none scored": (
-        lambda: only(lambda _: True, lambda one: replace(one, reward=None) if one.cell.round else one),
+        lambda: only(lambda _: True, lambda one: with_attempt(one, reward=None) if one.cell.round else one),
         {"pass-rates": "no run with feedback is scored", "token-change": "no run with feedback is scored"},
     ),
     "sums only": (
-        lambda: only(lambda _: True, lambda one: replace(one, usage=None, total=5)),
+        lambda: only(lambda _: True, lambda one: with_attempt(one, usage=None, total=5)),
         {"costs": "only sums of tokens are known, which cannot be priced"},
     ),
 }
@@ -356,7 +357,7 @@ def test_nothing_scored_draws_no_number(tmp_path: Path) -> None:
 
 def test_what_is_known_for_some_results_only_is_said(kept: Kept, tmp_path: Path) -> None:
     experiment = made(tasks=4, repetitions=2, methods=("none", "dense"), invalid=0)
-    half = tuple(replace(one, usage=None) if one.cell.repetition else one for one in experiment.results)
+    half = tuple(with_attempt(one, usage=None) if one.cell.repetition else one for one in experiment.results)
     found = {one.name: one for one in draw(reported(replace(experiment, results=half)), tmp_path)}
     assert "DENSE on GPT-5.5 (4 of 8)" in found["pass-against-tokens"].caption
     assert "DENSE on GPT-5.5 (4 of 8)" in found["token-change"].caption

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_result import with_attempt
 from msgspec.structs import replace
 
 HERE = Path(__file__).parent
@@ -33,7 +34,7 @@ def stores() -> Any:
 def on_disk(experiment: Any, folder: Path) -> Any:
     """The experiment with every file that its results name, the feedback of one cell as a folder without its text."""
     for number, result in enumerate(experiment.results):
-        for path in (result.trace, result.message, f"{result.feedback_folder}/feedback.txt"):
+        for path in (result.attempt.trace, result.message, f"{result.feedback_folder}/feedback.txt"):
             if path and not path.startswith("/"):
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_text(f"file {number} of {result.cell}")
@@ -63,7 +64,9 @@ def hostile(stores: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     evil = stores.HOSTILE
     experiment = stores.made((evil[0], evil[3]), evil, 1, ("dense", evil[1], evil[5]), notes=evil[:3])
     attacked = [
-        replace(result, reward=None, exception=f"{evil[number % len(evil)]} {evil[0]}") if number % 3 == 0 else result
+        with_attempt(result, reward=None, exception=f"{evil[number % len(evil)]} {evil[0]}")
+        if number % 3 == 0
+        else result
         for number, result in enumerate(experiment.results)
     ]
     facts = {evil[0]: evil[1], "nested": {"x": [evil[0], evil[3]]}}

@@ -90,13 +90,15 @@ def test_a_task_opens_by_key_into_its_cells_with_links(port: int, site: tuple[Ex
         lines = await page.js("[...document.querySelectorAll('tr.opened tbody tr')].map(row => row.innerText)")
         assert len(lines) == len(cells) == 2 * (1 + 4 * 2)
         links = await page.js("[...document.querySelectorAll('tr.opened a')].map(link => link.href)")
-        assert len(links) == sum(bool(one.trace) + bool(one.feedback_folder) + bool(one.message) for one in cells)
+        assert len(links) == sum(
+            bool(one.attempt.trace) + bool(one.feedback_folder) + bool(one.message) for one in cells
+        )
         for link in links:
             path = Path(unquote(urlsplit(link).path))
             assert path.is_file(), link
             assert folder.parent in path.parents
         tokens = await page.js("[...document.querySelectorAll('tr.opened tbody tr')].map(r => r.cells[4].dataset.sort)")
-        assert sorted(map(int, tokens)) == sorted(one.tokens or 0 for one in cells)
+        assert sorted(map(int, tokens)) == sorted(one.attempt.tokens or 0 for one in cells)
         await page.press(" ")
         assert await page.js("document.querySelectorAll('tr.opened').length") == 0
 

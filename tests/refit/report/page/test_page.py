@@ -133,7 +133,7 @@ def test_what_was_run_and_the_notes_stand_there(site: tuple[Experiment, Path]) -
     for sentence in (report.headline, *report.caveats, *(one.headline for one in report.recipients)):
         assert str(sentence).replace("<", "&lt;").replace("'", "&#39;") in text
     assert "first (5 tasks, 2 repetitions, 2 rounds of feedback)" in text
-    scored = sum(one.reward is not None for one in experiment.results)
+    scored = sum(one.attempt.reward is not None for one in experiment.results)
     assert f"180 in all; {scored} scored, {180 - scored} without a grade, 0 not run yet" in text
 
 
@@ -149,7 +149,7 @@ def test_links_lead_from_the_page_to_files_that_are_there(site: tuple[Experiment
                     path = folder / reported["base"] / ((line[13] or "") + reported["texts"][line[place]])
                     assert path.is_file(), path
                     count += 1
-    wanted = sum(bool(one.trace) + bool(one.feedback_folder) + bool(one.message) for one in experiment.results)
+    wanted = sum(bool(one.attempt.trace) + bool(one.feedback_folder) + bool(one.message) for one in experiment.results)
     assert count == wanted > 100
     for tag, attributes in page.tags:
         if tag == "a" and not str(attributes["href"]).startswith("#"):

@@ -1,16 +1,23 @@
 """Rules for step-by-step's question: whether an action was well founded by what was known before it.
 
 Only links to earlier actions are used, and of the action itself only what it set out to do: what came of it, and all
-that came later, changes nothing here (`tests/methods/asking/test_decisions.py` checks that)."""
+that came later, changes nothing here (`tests/refit/baselines/test_decisions.py` checks that)."""
 
 from __future__ import annotations
 
 from dense.actions.action import Actions
+from dense.analyst.answers import Answer, FreeText, LabelNumber, RequiredText
 from dense.evidence.facts.facts import ActionFacts, collect_facts
 from dense.evidence.links.action_links import ActionLinks
-from dense.methods.asking.answers import DecisionAnswer
 from dense.narrate.actions import describe_action, describe_output
 from dense.trajectory import Trajectory
+
+
+class DecisionAnswer(Answer, frozen=True, kw_only=True):
+    action_index: int | None = None
+    known_basis: RequiredText
+    reasoning: FreeText = ""
+    label: LabelNumber
 
 
 class DecisionRules:

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 import dense
-from dense.methods.asking.decisions import DecisionRules
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
+from refit.baselines.decisions import DecisionRules
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = list(dense.read(ROOT / "examples"))
