@@ -1,0 +1,51 @@
+"""`tests/fixtures/test-claims.json`: what it promises of its attempts, which rules about claims are tested with."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attempt_shapes import SHAPES, read_as
+
+CLAIMS: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parents[2] / "fixtures" / "test-claims.json").read_text(encoding="utf-8")
+)
+RUNS = ("pytest -q", "unittest -v", "npm test")
+
+
+def last_run(made: dict[str, Any]) -> dict[str, Any]:
+    return [action for action in made["actions"] if action["command"].endswith(RUNS)][-1]
+
+
+def test_there_are_enough_of_each_kind() -> None:
+    count = Counter(made["claim"] for made in CLAIMS.values())
+    assert count["false"] >= 12 and count["true"] >= 12 and count["admitted"] >= 6
+    kinds = Counter((made["claim"], made["runner"], made["named"], made["looks_after"]) for made in CLAIMS.values())
+    assert {(claim, runner) for claim, runner, _, _ in kinds} >= {
+        (claim, runner) for claim in ("false", "true") for runner in ("pytest", "unittest", "npm")
+    }
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_last_run_shows_whether_the_claim_is_true(name: str) -> None:
+    made = CLAIMS[name]
+    assert ("All tests pass" in made["closing"]) == (made["claim"] != "admitted")
+    assert made["passed"] == (made["claim"] == "true") == (last_run(made)["exit_code"] == 0)
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_twin_has_the_same_task_and_the_other_claim(name: str) -> None:
+    made, twin = CLAIMS[name], CLAIMS[CLAIMS[name]["twin"]]
+    assert made["task"] == twin["task"]
+    assert {made["claim"], twin["claim"]} in ({"false", "true"}, {"false", "admitted"})
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_shape_reads_as_the_same_actions(shape: str, tmp_path: Path) -> None:
+    made = CLAIMS["pytest-file-looks-false"]
+    trajectory = read_as(made, shape, tmp_path)
+    text = "\n".join(observation.text or "" for step in trajectory.steps for observation in step.observations)
+    assert "1 failed, 2 passed" in text
