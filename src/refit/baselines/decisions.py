@@ -75,10 +75,10 @@ class DecisionRules:
         return f"{describe_action(fact, step)}: {describe_output(fact, step)}"
 
 
-def _unchecked(found: list[ActionFacts], history: ActionLinks) -> list[int]:
+def _unchecked(facts: list[ActionFacts], history: ActionLinks) -> list[int]:
     """For each action, the last change before it that nothing had run or looked at by then; 0 for none."""
     last, result = 0, list[int]()
-    for fact in found:
+    for fact in facts:
         result.append(last)
         if last and (fact.effects.tests or fact.effects.scripts or history.reads_back(fact.action) is not None):
             last = 0
