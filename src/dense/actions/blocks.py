@@ -53,11 +53,11 @@ def blocks_of(step: Step, number: int, polls: Mapping[tuple[int, str], str]) -> 
     answers = {seen.call_id: seen for seen in step.observations if seen.call_id}
     in_order = len(step.observations) == len(step.calls)
     answered: set[int] = set()
-    for place, call in enumerate(step.calls):
+    for index, call in enumerate(step.calls):
         command = command_of(call)
         yield from _call_blocks(call, command, number, polls.get((number, call.id or ""), ""))
         seen = answers.get(call.id) if call.id else None
-        seen = seen or (step.observations[place] if in_order else None)
+        seen = seen or (step.observations[index] if in_order else None)
         if seen is not None and id(seen) not in answered:
             answered.add(id(seen))
             yield from _output_blocks(seen, [command] if command else [], _is_listing(call, command), number)
@@ -115,9 +115,9 @@ def _json(value: object) -> str:
 
 
 def _output_blocks(seen: Observation, commands: Sequence[str], is_listing: bool, number: int) -> Iterator[Block]:
-    found = unwrap(seen.text)
-    code = seen.exit_code if seen.exit_code is not None else found.exit_code
-    text = clean(found.text, commands)
+    unwrapped = unwrap(seen.text)
+    code = seen.exit_code if seen.exit_code is not None else unwrapped.exit_code
+    text = clean(unwrapped.text, commands)
     mark = f" exit {code}" if code else " error" if seen.is_error else ""
     speaker = "" if seen.origin == "tool" else f" from the {seen.origin}"
     if not text and not mark:
@@ -163,6 +163,6 @@ def background_results(steps: Sequence[Step]) -> dict[tuple[int, str], str]:
         if not command:
             continue
         for seen in step.observations:
-            for found in STARTED.finditer(seen.text[:2_000]):
-                started.setdefault(found[1], (number, command.strip().split("\n", 1)[0][:120]))
+            for match in STARTED.finditer(seen.text[:2_000]):
+                started.setdefault(match[1], (number, command.strip().split("\n", 1)[0][:120]))
     return notes

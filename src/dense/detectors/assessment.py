@@ -51,12 +51,14 @@ class TraceAssessment:
 
     def findings_in(self, first: int, last: int) -> tuple[Finding, ...]:
         """The findings whose last evidence lies in a range of actions."""
-        start = bisect_left(self.findings, first, key=lambda one: one.evidence[-1])
+        start = bisect_left(self.findings, first, key=lambda finding: finding.evidence[-1])
         return self.findings[start : bisect_right(self.findings, last, start, key=lambda one: one.evidence[-1])]
 
     def left_at(self, action: int) -> Finding | None:
         """A serious finding that is open for good when an action hands over."""
-        left = (one for one in self.findings if one.is_serious and one.is_open and one.opened < action)
+        left = (
+            finding for finding in self.findings if finding.is_serious and finding.is_open and finding.opened < action
+        )
         return next(left, None)
 
     @cached_property
@@ -72,19 +74,19 @@ class TraceAssessment:
     @cached_property
     def is_complete(self) -> bool:
         """Whether the work is shown to be done and nothing is open."""
-        return self.is_shown_done and not any(one.is_open for one in self.findings)
+        return self.is_shown_done and not any(finding.is_open for finding in self.findings)
 
     @cached_property
     def attempts(self) -> list[Attempt]:
         """Ranges of actions that failed and were recovered or given up; none overlaps another."""
         evidence = self.evidence
-        unsettled = frozenset(one.opened for one in self._failed_checks if one.is_open)
+        unsettled = frozenset(check.opened for check in self._failed_checks if check.is_open)
         return attempts(evidence.facts, evidence.history, unsettled, evidence.first_change)
 
     def attempts_in(self, first: int, last: int) -> list[Attempt]:
         """The attempts that touch a range of actions."""
-        start = bisect_left(self.attempts, first, key=lambda one: one.last)
-        end = bisect_right(self.attempts, last, key=lambda one: one.first)
+        start = bisect_left(self.attempts, first, key=lambda attempt: attempt.last)
+        end = bisect_right(self.attempts, last, key=lambda touched: touched.first)
         return self.attempts[start:end]
 
     def edited_tests(self, failed: Sequence[int], recovery: int) -> list[str]:
@@ -108,10 +110,17 @@ class TraceAssessment:
         product, the check that passed last, the last look at each deliverable, calls that changed something other than
         files."""
         evidence = self.evidence
-        shown = [action for one in self.findings for action in (*one.evidence, one.resolution) if action is not None]
+        shown = [
+            action
+            for finding in self.findings
+            for action in (*finding.evidence, finding.resolution)
+            if action is not None
+        ]
         passed = [check.action for check in evidence.checks if check.has_passed]
         looks = [
-            one.seen_at for one in evidence.tracked_files if one.is_shown and self._reads_result(one.path, one.seen_at)
+            file.seen_at
+            for file in evidence.tracked_files
+            if file.is_shown and self._reads_result(file.path, file.seen_at)
         ]
         changes = [fact.action for fact in evidence.facts if _changes_no_file(fact) and not fact.has_failed]
         made = [action for path, action in evidence.products.items() if not is_trial_file(path)]
@@ -132,14 +141,16 @@ class TraceAssessment:
         if not changes:
             is_dialog = not evidence.products and any(fact.is_followed_by_user for fact in evidence.facts)
             return set(asked[-MAX_SOURCES:]) if is_dialog else set()
-        found: dict[int, None] = {}
+        sources: dict[int, None] = {}
         for change in changes:
             given = " ".join(as_text(call.arguments) for call in evidence.step(change).calls)[:MAX_GIVEN_CHARS]
             for name in dict.fromkeys(ID.findall(given)):
-                before = (one for one in reversed(asked) if one < change)
-                shows = (one for one in before if any(name in seen.text for seen in evidence.step(one).observations))
-                found.update(dict.fromkeys(islice(shows, 1)))
-        return set(list(found)[-MAX_SOURCES:])
+                before = (lookup for lookup in reversed(asked) if lookup < change)
+                shows = (
+                    lookup for lookup in before if any(name in seen.text for seen in evidence.step(lookup).observations)
+                )
+                sources.update(dict.fromkeys(islice(shows, 1)))
+        return set(list(sources)[-MAX_SOURCES:])
 
     def _reads_result(self, path: str, action: int) -> bool:
         """Whether an action reads a file of results, not a program."""
@@ -150,8 +161,8 @@ class TraceAssessment:
         """Whether a range of actions reached something and leaves nothing open."""
         if (first, last) == (1, len(self.evidence.facts)):
             return self.is_complete
-        inside = [one for one in self.findings_in(first, last) if first <= one.evidence[0]]
-        is_open = any(one.resolution is None or one.resolution > last for one in inside)
+        inside = [finding for finding in self.findings_in(first, last) if first <= finding.evidence[0]]
+        is_open = any(finding.resolution is None or finding.resolution > last for finding in inside)
         return not is_open and self.is_shown_within(first, last)
 
     def is_shown_within(self, first: int, last: int) -> bool:
@@ -177,7 +188,7 @@ class TraceAssessment:
         runs = [fact.action for fact in inside if fact.phase == "run"][-1:]
         if any(map(evidence.complaint_after, (*scripts, *runs))):
             return True
-        return any(inside[0].action <= one.action <= inside[-1].action for one in evidence.rejections)
+        return any(inside[0].action <= rejection.action <= inside[-1].action for rejection in evidence.rejections)
 
     def confirms(self, fact: ActionFacts, changed: int) -> bool:
         """Whether an action runs what was changed, or shows it and its contents are no guess."""
@@ -191,17 +202,17 @@ class TraceAssessment:
     def has_output(self, fact: ActionFacts) -> bool:
         """Whether a tool returned something: what a harness says does not count."""
         observations = self.evidence.step(fact.action).observations
-        return any(one.origin == "tool" and one.text.strip() for one in observations)
+        return any(observation.origin == "tool" and observation.text.strip() for observation in observations)
 
     @cached_property
     def _failed_checks(self) -> list[Finding]:
-        return [one for one in self.findings if one.code == "check_failed"]
+        return [finding for finding in self.findings if finding.code == "check_failed"]
 
     @cached_property
     def first_open_check(self) -> int:
         """The first serious failed check that never passed again; beyond the end if there is none."""
-        found = [one.opened for one in self._failed_checks if one.is_serious and one.is_open]
-        return min(found, default=len(self.evidence.facts) + 1)
+        openeds = [check.opened for check in self._failed_checks if check.is_serious and check.is_open]
+        return min(openeds, default=len(self.evidence.facts) + 1)
 
 
 def _changes_no_file(fact: ActionFacts) -> bool:

@@ -32,10 +32,10 @@ def rejected_answers(evidence: TraceEvidence) -> Iterator[Finding]:
     if not (rejections := evidence.rejections):
         return
     last = rejections[-1]
-    actions = [one.action for one in rejections]
+    actions = [rejection.action for rejection in rejections]
     later = [fact.action for fact in evidence.facts[last.action :] if fact.phase == "deliver"]
     answer = submitted_answer(evidence.fact(later[-1]), evidence.step(later[-1])) if later else ""
-    if later and answer in {one.answer for one in rejections if one.answer}:
+    if later and answer in {rejection.answer for rejection in rejections if rejection.answer}:
         yield ANSWER_REJECTED.found(last.answer, *actions, later[-1], line=last.line, repeated=answer)
     elif ANSWER_FORM.fullmatch(answer) and not sight_of_answer(evidence, answer):
         yield ANSWER_REJECTED.found(last.answer, *actions, later[-1], line=last.line, guessed=answer)

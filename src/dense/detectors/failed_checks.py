@@ -133,7 +133,7 @@ def _own_files(evidence: TraceEvidence, check: Check) -> list[str]:
     """The files of a check, if the agent wrote all of them and the task names none."""
     names = [base_name(path) for path in check.scope.paths if path not in check.scope.folders]
     written = {base_name(path) for fact in evidence.facts[: check.action] for path in fact.effects.writes}
-    named = {base_name(one.subject) for one in evidence.requirements if one.kind == "file"}
+    named = {base_name(requirement.subject) for requirement in evidence.requirements if requirement.kind == "file"}
     return names if written.issuperset(names) and named.isdisjoint(names) else []
 
 

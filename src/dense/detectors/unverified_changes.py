@@ -79,7 +79,7 @@ def unverified_changes(evidence: TraceEvidence) -> Iterator[Finding]:
             yield UNVERIFIED_CHANGE.found("", last, severity="doubt", files=tuple(paths), is_read=1)
         return
     new = [file.path for file in evidence.tracked_files if not file.is_old and not file.path.endswith(TEXT_ENDINGS)]
-    is_new = any(same_file(path, one) for path in named for one in new)
+    is_new = any(same_file(path, other) for path in named for other in new)
     yield UNVERIFIED_CHANGE.found("", last, severity="serious" if is_new else "doubt", files=tuple(paths))
 
 
@@ -121,7 +121,7 @@ def _shows_own_change(evidence: TraceEvidence, fact: ActionFacts) -> bool:
     if shown.strip() and any(same_file(path, read) for path in own for read in fact.effects.reads):
         return True
     typed = [line for text in fact.commands for line in map(str.strip, text.splitlines()) if line]
-    lines = [line for line in shown.splitlines() if not any(one in line for one in typed)]
+    lines = [line for line in shown.splitlines() if not any(text in line for text in typed)]
     return any(is_named(line, path) for line in lines for path in own)
 
 

@@ -57,12 +57,12 @@ class TraceEvidence:
         texts = [action.commands for action in actions]
         awaited = awaited_commands(steps, texts)
 
-        def result(place: int) -> ObservedResult:
+        def result(index: int) -> ObservedResult:
             """What came back, by what the action did, or the one whose output it asks for."""
-            origin = awaited.get(place, place)
-            if origin == place and not steps[place].subagents:
-                return actions[place].result
-            return observe(steps[place], done[origin], texts[origin])
+            origin = awaited.get(index, index)
+            if origin == index and not steps[index].subagents:
+                return actions[index].result
+            return observe(steps[index], done[origin], texts[origin])
 
         results = _with_own_names(list(map(result, range(len(steps)))), done)
         self.facts = collect_facts(
@@ -93,7 +93,11 @@ class TraceEvidence:
     @cached_property
     def deliverables(self) -> list[str]:
         """The paths of the files that the task asks for."""
-        return [one.subject for one in self.requirements if one.kind == "file" and one.role == "deliverable"]
+        return [
+            requirement.subject
+            for requirement in self.requirements
+            if requirement.kind == "file" and requirement.role == "deliverable"
+        ]
 
     @cached_property
     def tracked_files(self) -> list[TrackedFile]:
@@ -103,7 +107,11 @@ class TraceEvidence:
     @cached_property
     def submitted_diff(self) -> SubmittedDiff | None:
         """The diff that is submitted at the end, if the trace shows it."""
-        named = [one.subject for one in self.requirements if one.kind == "file" and one.role != "forbidden"]
+        named = [
+            requirement.subject
+            for requirement in self.requirements
+            if requirement.kind == "file" and requirement.role != "forbidden"
+        ]
         return find_submitted_diff(self.facts, self.steps, named)
 
     @cached_property
@@ -133,13 +141,17 @@ class TraceEvidence:
     @cached_property
     def named_checks(self) -> list[str]:
         """Commands that the task names to check the work by."""
-        named = [one.subject for one in self.requirements if one.kind == "command" and one.role != "forbidden"]
+        named = [
+            requirement.subject
+            for requirement in self.requirements
+            if requirement.kind == "command" and requirement.role != "forbidden"
+        ]
         return [command for command in named if _can_check(command)]
 
     @cached_property
     def named_tests(self) -> list[str]:
         """The base names of the tests that the task names."""
-        names = [base_name(one.subject) for one in self.requirements if one.kind == "file"]
+        names = [base_name(requirement.subject) for requirement in self.requirements if requirement.kind == "file"]
         return [name for name in names if any(word in name.lower() for word in ("test", "check", "spec"))]
 
     @cached_property
@@ -218,9 +230,9 @@ class TraceEvidence:
     @cached_property
     def _first_source_change(self) -> int:
         """The first change of a file that the task names or that is no test; else the first change."""
-        named = {base_name(one.subject) for one in self.requirements if one.kind == "file"}
-        found = (action for action, name in self.changes if name in named or not is_trial_file(name))
-        return next(found, self.first_change)
+        named = {base_name(requirement.subject) for requirement in self.requirements if requirement.kind == "file"}
+        changes = (action for action, name in self.changes if name in named or not is_trial_file(name))
+        return next(changes, self.first_change)
 
     @cached_property
     def last_change(self) -> int:
@@ -248,8 +260,10 @@ def _with_own_names(results: list[ObservedResult], done: Sequence[Effects]) -> l
     """The results; what is missing by name, but is among the files of the attempt, is only not on the path."""
     if not any(failure.missing_dependency for result in results for failure in result.failures):
         return results
-    paths = [path for one in done for path in (*one.writes[:8], *one.reads[:8], *one.scripts) if "/" in path]
-    paths += [path for one in done for path in one.writes[:8]]
+    paths = [
+        path for effects in done for path in (*effects.writes[:8], *effects.reads[:8], *effects.scripts) if "/" in path
+    ]
+    paths += [path for effects in done for path in effects.writes[:8]]
     own = {part.removesuffix(".py") for path in paths if "-packages/" not in path for part in path.split("/")}
 
     def corrected(failure: ObservedFailure) -> ObservedFailure:
@@ -257,7 +271,7 @@ def _with_own_names(results: list[ObservedResult], done: Sequence[Effects]) -> l
         is_own = name in own or "cannot import name" in failure.line
         return structs.replace(failure, family=NOT_ON_PATH) if name and is_own else failure
 
-    return [structs.replace(one, failures=tuple(map(corrected, one.failures))) for one in results]
+    return [structs.replace(result, failures=tuple(map(corrected, result.failures))) for result in results]
 
 
 def _can_check(command: str) -> bool:

@@ -124,11 +124,11 @@ def _unexplained(observation: Observation, notice: HarnessNotice, context: Outpu
     return [classify(first_line(observation.text[: 2 * MAX_LINE_CHARS]) or "error", context.errors)]
 
 
-def distinct(found: list[ObservedFailure]) -> tuple[ObservedFailure, ...]:
+def distinct(failures: list[ObservedFailure]) -> tuple[ObservedFailure, ...]:
     """A few, in order, each once: the first ones, and the last one, which often is what it comes down to."""
-    if len(found) < 2:
-        return tuple(found)
-    unique = list(dict.fromkeys(found))
+    if len(failures) < 2:
+        return tuple(failures)
+    unique = list(dict.fromkeys(failures))
     return tuple(unique[: MAX_FAILURES - 1] + unique[MAX_FAILURES - 1 :][-1:])
 
 
@@ -146,8 +146,8 @@ NO_PROBLEM = GuardedPattern(NO_PROBLEM_LINE)
 def reported_problem(text: str) -> str:
     """The first line in which a check prints that something is wrong; empty if there is none."""
     text = text[-MAX_CHARS:]
-    for found in islice(PROBLEM.finditer(text), MAX_CANDIDATES):
-        line = found[0].strip()
+    for match in islice(PROBLEM.finditer(text), MAX_CANDIDATES):
+        line = match[0].strip()
         if not NO_PROBLEM.search(line) and not is_benign(line):
             return line[:300]
     return ""
@@ -190,10 +190,10 @@ def _last_traceback(text: str, errors: ErrorTable) -> ObservedFailure | None:
     if TRACEBACK_START not in text:
         return None
     text = clean_output(text)
-    found = list(tracebacks(text).items())
-    if not found or len(text) - found[-1][0] > ENDING_CHARS:
+    last_lines = list(tracebacks(text).items())
+    if not last_lines or len(text) - last_lines[-1][0] > ENDING_CHARS:
         return None
-    return classify(found[-1][1], errors, EXCEPTION)
+    return classify(last_lines[-1][1], errors, EXCEPTION)
 
 
 def _error_line(text: str, errors: ErrorTable) -> str:

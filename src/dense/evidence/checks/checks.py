@@ -75,13 +75,13 @@ class Check(Struct, frozen=True):
 
 def find_checks(facts: Sequence[ActionFacts], steps: Sequence[Step], named: Sequence[str] = ()) -> list[Check]:
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
-    found: list[Check] = []
+    checks: list[Check] = []
     for fact in facts:
         known = [command for command in named for text in fact.commands if command in text]
         known = list(dict.fromkeys(known)) or (_respelled(named, fact) if fact.effects.scripts else known)
         if known or fact.is_check:
-            found += _checks_of(fact, steps[fact.action - 1], known)
-    return found
+            checks += _checks_of(fact, steps[fact.action - 1], known)
+    return checks
 
 
 def is_static(check: Check) -> bool:
@@ -128,7 +128,11 @@ def _own_failures(result: ObservedResult, command: str, done: Effects) -> list[O
     if not command or result.exit_code or program in CLIENTS:
         return list(result.failures)
     others = {base_name(path) for path in done.scripts} - {program}
-    return [one for one in result.failures if one.family is not HTTP and one.line.partition(":")[0] not in others]
+    return [
+        failure
+        for failure in result.failures
+        if failure.family is not HTTP and failure.line.partition(":")[0] not in others
+    ]
 
 
 def _single_calls(step: Step) -> Iterable[Step]:
@@ -145,11 +149,11 @@ def _single_calls(step: Step) -> Iterable[Step]:
 def _runs(command: str, texts: Sequence[str], result: ObservedResult) -> bool:
     """Whether texts run a command of the task. With more arguments it may be expected to fail."""
     for text in texts:
-        place = text.find(command)
-        while place >= 0:
-            if not result.has_failed or COMMAND_END.match(text, place + len(command)):
+        position = text.find(command)
+        while position >= 0:
+            if not result.has_failed or COMMAND_END.match(text, position + len(command)):
                 return True
-            place = text.find(command, place + 1)
+            position = text.find(command, position + 1)
     return any(runs_alike(command, text) for text in texts)
 
 
@@ -221,8 +225,8 @@ def _check(action: int, run: _Run, output: str) -> Check:
 
 def _difference(family: str, command: str, output: str) -> list[TestRun]:
     """A comparison that says that files differ: what follows it in the shell may hide its exit code."""
-    found = DIFFERENCE.search(output) if command.partition(" ")[0] in COMPARING else None
-    return [TestRun(family, None, 1, found[0])] if found else []
+    match = DIFFERENCE.search(output) if command.partition(" ")[0] in COMPARING else None
+    return [TestRun(family, None, 1, match[0])] if match else []
 
 
 def _counted_check(
@@ -254,8 +258,8 @@ def _counted_check(
 def _unittest_verdict(line: str, step: Step) -> str:
     """The line below the one in which unittest counts its tests: how many failed."""
     text = step.observations[-1].text if step.observations else ""
-    place = text.find("\nFAILED (", text.find(line))
-    return text[place : place + 200].strip().partition("\n")[0] if place >= 0 else line
+    position = text.find("\nFAILED (", text.find(line))
+    return text[position : position + 200].strip().partition("\n")[0] if position >= 0 else line
 
 
 # Runs of the same check
@@ -263,7 +267,7 @@ def _unittest_verdict(line: str, step: Step) -> str:
 
 def first_retest(failed: Check, later: Iterable[Check]) -> int | None:
     """The action of the first later pass that covers what failed; None if there is none."""
-    return min((one.action for one in later if one.has_passed and retests(one, failed)), default=None)
+    return min((check.action for check in later if check.has_passed and retests(check, failed)), default=None)
 
 
 def retests(later: Check, failed: Check) -> bool:
@@ -274,7 +278,9 @@ def retests(later: Check, failed: Check) -> bool:
     if own.tests:
         return bool(before.tests) and before.tests <= own.tests
     if own.labels and before.labels:
-        return all(f"{label}.".startswith(tuple(f"{one}." for one in own.labels)) for label in before.labels)
+        return all(
+            f"{label}.".startswith(tuple(f"{own_label}." for own_label in own.labels)) for label in before.labels
+        )
     if not own.paths and not own.labels:
         # Another text of code on the command line is another check.
         return later.command == failed.command or not is_interpreter(program_name(later.runner))

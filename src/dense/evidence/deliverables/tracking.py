@@ -87,9 +87,11 @@ def track_files(
     requirements: Sequence[Requirement], facts: Sequence[ActionFacts], steps: Sequence[Step]
 ) -> list[TrackedFile]:
     """The files among the deliverables, each followed through all actions."""
-    files = [one for one in requirements if one.kind == "file" and one.role == "deliverable"]
+    files = [
+        requirement for requirement in requirements if requirement.kind == "file" and requirement.role == "deliverable"
+    ]
     ran = list({script for fact in facts for script in fact.effects.scripts}) if files else []
-    files = [one for one in files if is_single_file(one.subject) or _is_program(one.subject, ran)][:MAX_FILES]
+    files = [file for file in files if is_single_file(file.subject) or _is_program(file.subject, ran)][:MAX_FILES]
     trails = [_Trail(requirement) for requirement in files]
     for fact, step in zip(facts, steps, strict=True) if trails else ():
         texts = _texts(step)
@@ -287,8 +289,8 @@ def _acting_text(calls: Sequence[ParsedCall]) -> str:
 def _without_contents(command: str) -> str:
     """A shell text without the heredocs that are written to a file."""
     text, heredocs = take_heredocs(command[:MAX_TEXT_CHARS], take_open=True)
-    for place, heredoc in heredocs.items():
-        line = next((line for line in text.splitlines() if place in line), "")
+    for marker, heredoc in heredocs.items():
+        line = next((line for line in text.splitlines() if marker in line), "")
         if not WRITES_HEREDOC.search(line):
             text += f"\n{heredoc.body}"
     return text
@@ -388,7 +390,7 @@ def _units(step: Step) -> Iterator[Unit]:
             continue
         text, heredocs = take_heredocs((shell_text(parsed) or "")[:MAX_TEXT_CHARS], take_open=True)
         for part in filter(str.strip, blocks(text)):
-            typed = "\n".join(heredoc.body for place, heredoc in heredocs.items() if place in part)
+            typed = "\n".join(heredoc.body for marker, heredoc in heredocs.items() if marker in part)
             typed = typed or ECHOED.sub("", part).replace("\\n", "\n").strip(" '\"")
             done = effects(Step(source=Source(""), calls=(ToolCall("bash", {"command": part}),)))
             yield Unit(done, typed if program(part) in TYPING and "|" not in part else "")
@@ -396,7 +398,7 @@ def _units(step: Step) -> Iterator[Unit]:
 
 def typed_contents(step: Step, path: str) -> str:
     """What an action typed into a file, if no program made it; empty otherwise."""
-    writers = [one for one in _units(step) if one.writes(path)]
+    writers = [unit for unit in _units(step) if unit.writes(path)]
     return writers[-1].typed if writers else ""
 
 
@@ -404,10 +406,10 @@ def runs_after_writing(step: Step, path: str) -> bool:
     """Whether an action runs a program after its last statement that writes a file, or that runs a program file which
     may write it."""
     done = list(_units(step))
-    writers = [place for place, one in enumerate(done) if one.writes(path)]
-    writers = writers or [place for place, one in enumerate(done) if one.effects.scripts]
+    writers = [index for index, unit in enumerate(done) if unit.writes(path)]
+    writers = writers or [index for index, unit in enumerate(done) if unit.effects.scripts]
     last = writers[-1] if writers else len(done)
-    return any(tries_something(one.effects) for one in done[last + 1 :])
+    return any(tries_something(unit.effects) for unit in done[last + 1 :])
 
 
 def tries_something(done: Effects) -> bool:

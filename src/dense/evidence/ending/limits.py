@@ -58,12 +58,12 @@ def is_result_limit(limit: Requirement) -> bool:
 def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement | None:
     """The last measurement of a limit after the last change; None if there is none, or if the task may name the command
     that measures it."""
-    found = LIMIT.fullmatch(limit.subject)
-    if found is None or (not is_exact(limit) and any(command in limit.clause for command in evidence.named_checks)):
+    match = LIMIT.fullmatch(limit.subject)
+    if match is None or (not is_exact(limit) and any(command in limit.clause for command in evidence.named_checks)):
         return None
-    bound = float(found["number"].replace(",", "").rstrip(".") or "nan")
-    unit = found["unit"].lower().rstrip(".")
-    is_floor = any(sign in found["sign"] for sign in FLOORS) != bool(DENIAL.match(found["sign"]))
+    bound = float(match["number"].replace(",", "").rstrip(".") or "nan")
+    unit = match["unit"].lower().rstrip(".")
+    is_floor = any(sign in match["sign"] for sign in FLOORS) != bool(DENIAL.match(match["sign"]))
     for fact in reversed(evidence.facts[max(evidence.last_change - 1, 0) :]):
         if fact.has_failed or fact.result.is_empty or not fact.commands:
             continue
@@ -91,18 +91,18 @@ def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str
     elif unit == "%" and (pair := WITHIN.search(clause)):
         values = [re.findall(rf"\b{name}\b\W{{1,6}}(-?\d+(?:\.\d+)?)", text) for name in pair.groups()]
         if all(values) and float(values[1][-1]):
-            one, other = float(values[0][-1]), float(values[1][-1])
-            yield 100 * abs(one - other) / abs(other)
+            given, other = float(values[0][-1]), float(values[1][-1])
+            yield 100 * abs(given - other) / abs(other)
     else:
         yield from _rates(text, unit, clause)
 
 
 def _sizes(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[float]:
     names = [base_name(path) for path in evidence.deliverables]
-    for found in LISTED.finditer(text):
-        line = text[found.start() : text.find("\n", found.end()) % (len(text) + 1)]
+    for match in LISTED.finditer(text):
+        line = text[match.start() : text.find("\n", match.end()) % (len(text) + 1)]
         if any(name in line for name in names):
-            yield float(found[1]) * SCALES[found[2].lower()]
+            yield float(match[1]) * SCALES[match[2].lower()]
     if any("wc -c" in command or "stat -c" in command for command in fact.commands):
         yield from _counts(evidence, fact, text)
 
@@ -110,7 +110,7 @@ def _sizes(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[fl
 def _counts(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[float]:
     """The counts of files that the task asks for, or in folders that it names; a count without a name is of a file that
     the command names."""
-    named = [one.subject.rstrip("/") for one in evidence.requirements if one.kind == "file"]
+    named = [requirement.subject.rstrip("/") for requirement in evidence.requirements if requirement.kind == "file"]
     asked = evidence.deliverables
     for number, name in COUNTED.findall(text):
         if name:

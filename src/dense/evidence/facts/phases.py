@@ -154,12 +154,14 @@ class _Look:
         return len(self.acting) == 1 and bool(self.effects.network or next(options, ""))
 
 
-LOOKING_PHASES: tuple[tuple[Callable[[_Look], bool], Phase | Callable[[_Look], Phase]], ...] = (
+LOOKING_PHASES: tuple[tuple[Callable[[_Look], bool], Phase | None], ...] = (
     (lambda look: bool(own_scripts(look.effects)), "run"),
     (lambda look: not look.acting and look.only_sets, "setup"),
     (lambda look: not look.acting, "explore"),
-    (lambda look: look.only_tools and look.runs_code, lambda look: "explore" if look.effects.reads else "run"),
-    (lambda look: look.only_tools, lambda look: _verb_phase(look.effects.runs[0])),
+    (lambda look: look.only_tools and look.runs_code and bool(look.effects.reads), "explore"),
+    (lambda look: look.only_tools and look.runs_code, "run"),
+    # The name of the tool says it.
+    (lambda look: look.only_tools, None),
     # Nothing is written: contents are listed.
     (lambda look: ARCHIVERS.issuperset(look.acting), "explore"),
     (lambda look: look.family in SETUP_COMMANDS or SETTERS.issuperset(look.acting), "setup"),
@@ -168,14 +170,15 @@ LOOKING_PHASES: tuple[tuple[Callable[[_Look], bool], Phase | Callable[[_Look], P
     (lambda look: look.asks, "explore"),
     # Code on the command line that reads files and writes none looks at them.
     (lambda look: bool(look.effects.reads) and all(map(is_python, look.acting)), "explore"),
+    (lambda _: True, "run"),
 )
-"""The phase of an action that changes no file: the first row that applies; `run` if none does."""
+"""The phase of an action that changes no file: the first row that applies."""
 
 
 def _looking_phase(names: Sequence[str], commands: Sequence[str], effects: Effects, family: str) -> Phase:
     look = _Look(names, commands, effects, family)
-    phase = next((phase for applies, phase in LOOKING_PHASES if applies(look)), "run")
-    return phase if isinstance(phase, str) else phase(look)
+    phase = next(phase for applies, phase in LOOKING_PHASES if applies(look))
+    return _verb_phase(effects.runs[0]) if phase is None else phase
 
 
 def _verb_phase(name: str) -> Phase:
@@ -238,7 +241,9 @@ def acts_without_call(step: Step, team: frozenset[str]) -> bool:
     """Whether something came back to an agent that called nothing: in a team any tool output, else only the exit code
     of a program, because a harness answers an empty message too."""
     outputs = [seen for seen in step.observations if seen.origin == "tool" and seen.text.strip()]
-    return bool(outputs) and (bool(team) or (has_code(step) and any(one.exit_code is not None for one in outputs)))
+    return bool(outputs) and (
+        bool(team) or (has_code(step) and any(output.exit_code is not None for output in outputs))
+    )
 
 
 def has_code(step: Step) -> bool:
@@ -250,6 +255,6 @@ def address_of(step: Step) -> str:
     """The page that an agent was shown, or says that it is at."""
     texts = [seen.text for seen in step.observations if seen.origin == "tool"]
     for text in (*texts, step.message):
-        if found := ADDRESS.search(text[:MAX_ADDRESS_SEARCH]):
-            return found[0].rstrip(".,;")
+        if match := ADDRESS.search(text[:MAX_ADDRESS_SEARCH]):
+            return match[0].rstrip(".,;")
     return ""

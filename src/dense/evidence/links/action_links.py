@@ -91,7 +91,7 @@ def is_corrected_code(failed: ActionFacts, fact: ActionFacts) -> bool:
     """Whether code on a command line does what other code failed to: it has what the error names, or most lines."""
     if fact.result.is_empty or failed.targets:
         return False
-    named = [found[1] for failure in failed.result.failures if (found := NAMED_IN_ERROR.search(failure.line))]
+    named = [match[1] for failure in failed.result.failures if (match := NAMED_IN_ERROR.search(failure.line))]
     if any(name in fact.signature for name in named):
         return True
     lines = {line for line in failed.signature.split("\n", MAX_PATHS) if len(line) >= MIN_CODE_LINE_CHARS}
@@ -133,13 +133,13 @@ class PathLog:
 
     def last(self, paths: Sequence[str]) -> int | None:
         """The latest position at which one of these was touched."""
-        found = [
+        positions = [
             position
             for path in paths[:MAX_PATHS]
             for known, position in self._positions.get(base_name(path), {}).items()
             if same_file(known, path)
         ]
-        return max(found, default=None)
+        return max(positions, default=None)
 
 
 class OpenFailures:
@@ -163,13 +163,13 @@ class OpenFailures:
         of_family = self._open.get(fact.family, {})
         names = attempted_things(fact)
         kept = self._changes if names and only_shows(fact) else set[int]()
-        found: set[int] = set()
+        recovered: set[int] = set()
         for name in names or list(of_family):
             positions = of_family.pop(name, [])
-            found.update(position for position in positions if position not in kept)
+            recovered.update(position for position in positions if position not in kept)
             if left := [position for position in positions if position in kept]:
                 of_family[name] = left
-        return sorted(found)
+        return sorted(recovered)
 
 
 class ActionLinks:
@@ -275,9 +275,9 @@ class ActionLinks:
         effects = fact.effects
         if fact.phase in ("produce", "deliver"):
             return
-        found = self._writes.last(effects.scripts + effects.reads)
+        written = self._writes.last(effects.scripts + effects.reads)
         asks_local = any(host in address for address in effects.network[:MAX_PATHS] for host in LOCAL_HOSTS)
-        position = max(-1 if found is None else found, service if asks_local else -1)
+        position = max(-1 if written is None else written, service if asks_local else -1)
         if position >= 0:
             self._read_back[fact.action] = self._first + position
 

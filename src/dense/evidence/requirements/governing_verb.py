@@ -35,9 +35,9 @@ DEMANDING = frozenset("must should shall needs need has have to".split())
 class _Words:
     """The words before a name, read backwards, with what was met so far."""
 
-    def __init__(self, tokens: list[str], place: int) -> None:
-        self.tokens, self.place = tokens, place
-        self.index = place - 1
+    def __init__(self, tokens: list[str], name_index: int) -> None:
+        self.tokens, self.name_index = tokens, name_index
+        self.index = name_index - 1
         """The word in question."""
         self.preposition = ""
         """The preposition between the name and the words that are still to come."""
@@ -45,7 +45,7 @@ class _Words:
         """Whether a source comes between, as in: a summary of the data in X."""
         self.names_place = False
         """Whether a word for a place is before it: compile the sources at X."""
-        self.is_apposed = tokens[place - 1 : place] == [":"]
+        self.is_apposed = tokens[name_index - 1 : name_index] == [":"]
         """Whether it stands for what is before it: write a parser for our format: X."""
 
     @property
@@ -55,7 +55,7 @@ class _Words:
     @property
     def ends(self) -> bool:
         """Whether another clause begins here."""
-        is_pause = self.word in ("(", ":", "—", "–", "-", ",") and self.index < self.place - 1
+        is_pause = self.word in ("(", ":", "—", "–", "-", ",") and self.index < self.name_index - 1
         return self.word in (";", "!", "?") or (is_pause and not self.preposition)
 
     @property
@@ -83,7 +83,7 @@ class _Words:
     def of_verb(self) -> Role:
         is_moved_there = self.names_place and CUES[self.word] == "move"
         preposition = "" if is_moved_there else self.preposition
-        return _verb_role(self.tokens, self.index, self.place, preposition, self.follows_source)
+        return _verb_role(self.tokens, self.index, self.name_index, preposition, self.follows_source)
 
 
 ROLES: tuple[tuple[tuple[Cue, ...], Callable[[_Words], bool], Callable[[_Words], Role | None]], ...] = (
@@ -108,10 +108,10 @@ ROLES: tuple[tuple[tuple[Cue, ...], Callable[[_Words], bool], Callable[[_Words],
 or None to read on."""
 
 
-def governed_role(tokens: list[str], place: int) -> Role | None:
+def governed_role(tokens: list[str], name_index: int) -> Role | None:
     """The role of the name at a place by its governing word; None if there is none."""
-    words = _Words(tokens, place)
-    while words.index > max(-1, place - MAX_DISTANCE) and not words.ends:
+    words = _Words(tokens, name_index)
+    while words.index > max(-1, name_index - MAX_DISTANCE) and not words.ends:
         cue = CUES.get(words.word)
         if cue is not None and not _is_noun(tokens, words.index, cue):
             decide = next(decide for cues, applies, decide in ROLES if cue in cues and applies(words))
@@ -120,7 +120,7 @@ def governed_role(tokens: list[str], place: int) -> Role | None:
         if words.wants_in:
             return "deliverable"
         words.index -= 1
-    return _fronted_role(tokens, place, words.preposition)
+    return _fronted_role(tokens, name_index, words.preposition)
 
 
 def _is_noun(tokens: list[str], index: int, cue: Cue) -> bool:
@@ -147,11 +147,11 @@ def _is_in_clause(tokens: list[str], index: int) -> bool:
     return index > 1 and tokens[index - 1] in ("you", "i", "we", "they") and tokens[index - 2] not in NO_CLAUSE_BEFORE
 
 
-def _fronted_role(tokens: list[str], place: int, preposition: str) -> Role | None:
+def _fronted_role(tokens: list[str], name_index: int, preposition: str) -> Role | None:
     """In X, implement …: the order comes behind."""
-    if not preposition or place + 2 >= len(tokens) or tokens[place + 1] != ",":
+    if not preposition or name_index + 2 >= len(tokens) or tokens[name_index + 1] != ",":
         return None
-    return "deliverable" if CUES.get(tokens[place + 2]) in ("make", "put") else None
+    return "deliverable" if CUES.get(tokens[name_index + 2]) in ("make", "put") else None
 
 
 def _narrated_role(tokens: list[str], index: int, preposition: str) -> Role:
@@ -161,7 +161,7 @@ def _narrated_role(tokens: list[str], index: int, preposition: str) -> Role:
     return "deliverable" if is_demand and preposition else "mentioned"
 
 
-def _verb_role(tokens: list[str], index: int, place: int, preposition: str, is_taken: bool) -> Role:
+def _verb_role(tokens: list[str], index: int, name_index: int, preposition: str, is_taken: bool) -> Role:
     verb = tokens[index]
     cue = CUES[verb]
     mood = _mood(tokens, index)
@@ -172,16 +172,16 @@ def _verb_role(tokens: list[str], index: int, place: int, preposition: str, is_t
     if verb in NAMING and not preposition and tokens[index + 1 : index + 2] != [FILE_MARK]:
         return "deliverable"  # call your program X
     if cue == "read":
-        if preposition == "to" and "into" in tokens[index:place]:
+        if preposition == "to" and "into" in tokens[index:name_index]:
             return "deliverable"  # summarise the logs into X
-        return "mentioned" if preposition == "to" and tokens[place - 1] != "at" else "given"
-    if verb in REWRITING and not preposition and tokens[place + 1 : place + 2] in (["as"], ["in"], ["into"]):
+        return "mentioned" if preposition == "to" and tokens[name_index - 1] != "at" else "given"
+    if verb in REWRITING and not preposition and tokens[name_index + 1 : name_index + 2] in (["as"], ["in"], ["into"]):
         return "given"  # rewrite X as a C program
     if cue == "move":
         return "deliverable" if preposition == "to" else "given"
     if cue == "put":
         return "deliverable" if preposition else "mentioned"
-    is_new = "new" in tokens[max(0, place - 3) : place]  # add tests of your own in a new file X
+    is_new = "new" in tokens[max(0, name_index - 3) : name_index]  # add tests of your own in a new file X
     return "mentioned" if preposition == "in" and is_taken and not is_new else "deliverable"
 
 
