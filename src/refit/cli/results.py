@@ -203,17 +203,17 @@ def compare(
     from refit.report import SEED
 
     sides = _side(first), _side(second)
-    found = compare_sides(*sides, round=round, recipients=recipients, seed=SEED if seed is None else seed)
+    comparisons = compare_sides(*sides, round=round, recipients=recipients, seed=SEED if seed is None else seed)
     console = output_console()
     if as_json:
-        console.print(msgspec.json.encode(found).decode(), markup=False, soft_wrap=True)
+        console.print(msgspec.json.encode(comparisons).decode(), markup=False, soft_wrap=True)
     else:
-        for one in found:
-            for line in _lines(one):
+        for comparison in comparisons:
+            for line in _lines(comparison):
                 console.print(printable(line), markup=False)
-    failed = [one for one in found if fail_under is not None and not _reaches(one, fail_under, by)]
-    for one in failed:
-        words = f"{printable(one.recipient)}: {_words(by)} is below {fail_under:+g} points"
+    failed = [each for each in comparisons if fail_under is not None and not _reaches(each, fail_under, by)]
+    for comparison in failed:
+        words = f"{printable(comparison.recipient)}: {_words(by)} is below {fail_under:+g} points"
         error_console().print(f"failed: {words}", markup=False)
     if failed:
         sys.exit(GATE_FAILED)
@@ -221,33 +221,34 @@ def compare(
 
 def _side(text: str) -> Side:
     """`EXPERIMENT` or `EXPERIMENT#METHOD`."""
-    place, sign, method = text.rpartition("#")
-    path = Path(place if sign else text)
+    experiment, sign, method = text.rpartition("#")
+    path = Path(experiment if sign else text)
     return Side(experiment_of(existing_folder(path, None)), method if sign else None)
 
 
-def _lines(found: PairedComparison) -> list[str]:
-    points = found.difference.points
-    rates = " − ".join(f"{format_fixed(side.value or 0.0, 2)} %" for side in (found.second, found.first))
-    names = f"{found.difference.method_label} (second) − {found.difference.reference_label} (first)"
+def _lines(comparison: PairedComparison) -> list[str]:
+    difference = comparison.difference
+    points = difference.points
+    rates = " − ".join(f"{format_fixed(side.value or 0.0, 2)} %" for side in (comparison.second, comparison.first))
+    names = f"{difference.method_label} (second) − {difference.reference_label} (first)"
     if points.value is None:
-        return [f"{found.recipient}: {names}: no pair is scored on both sides"]
+        return [f"{comparison.recipient}: {names}: no pair is scored on both sides"]
     interval = format_interval(points.interval, 2, sign=True) or "no interval with one task"
-    p = NOTHING if found.difference.p is None else p_in_words(found.difference.p)
+    p = NOTHING if difference.p is None else p_in_words(difference.p)
     lines = [
-        f"{found.recipient}: {names}",
+        f"{comparison.recipient}: {names}",
         f"  {rates} = {format_fixed(points.value, 2, sign=True)} points, 95 % {interval}, {p}",
-        f"  {count_of(points.known, 'pair')} of {count_of(points.tasks, 'task')}: both passed {found.difference.both}, "
-        f"only the second {found.difference.method_only}, only the first {found.difference.reference_only}",
+        f"  {count_of(points.known, 'pair')} of {count_of(points.tasks, 'task')}: both passed {difference.both}, "
+        f"only the second {difference.method_only}, only the first {difference.reference_only}",
     ]
-    if found.unpaired:
-        lines.append(f"  {count_of(found.unpaired, 'result')} without a counterpart: in no number")
+    if comparison.unpaired:
+        lines.append(f"  {count_of(comparison.unpaired, 'result')} without a counterpart: in no number")
     return lines
 
 
-def _reaches(found: PairedComparison, limit: float, by: Measure) -> bool:
+def _reaches(comparison: PairedComparison, limit: float, by: Measure) -> bool:
     """Whether the difference is at least the limit. What is not known does not reach it."""
-    points = found.difference.points
+    points = comparison.difference.points
     ends = points.interval
     value = points.value if by == "point" else None if ends is None else ends.low if by == "low" else ends.high
     return value is not None and value >= limit

@@ -131,9 +131,9 @@ async def _run(made: Plan, store: EventStore, temporary: Path, begin: Callable[[
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     config = made.config
     recipients = list(made.recipients.values())
-    place = config.environment
+    environment = config.environment
     async with run_servers(recipients, made.folder) as servers:
-        settings = EnvironmentSettings(place.type, place.options, place.settings_at(made.base))
+        settings = EnvironmentSettings(environment.type, environment.options, environment.settings_at(made.base))
         async with (
             HarborHarness(
                 settings,

@@ -39,9 +39,9 @@ UNITS = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
 
 def _bytes(value: Any) -> Any:
     """`180 KiB` as a number; anything else is left to be refused."""
-    if isinstance(value, str) and (found := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value)):
-        unit = UNITS.get(found[2].lower())
-        return value if unit is None else int(float(found[1]) * unit)
+    if isinstance(value, str) and (size := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", value)):
+        unit = UNITS.get(size[2].lower())
+        return value if unit is None else int(float(size[1]) * unit)
     return value
 
 
@@ -200,7 +200,8 @@ class ArmConfig(StrictConfig):
     @property
     def name(self) -> str:
         """The arm's name in cells and tables: `dense@paper`; the method's own if nothing is set."""
-        words = [self.label] if self.label else dict.fromkeys(str(one) for one in (self.profile, self.budget) if one)
+        options = dict.fromkeys(str(option) for option in (self.profile, self.budget) if option)
+        words = [self.label] if self.label else options
         return f"{self.method}{ARM_SIGN}{'-'.join(words)}" if words else self.method
 
 
@@ -332,7 +333,7 @@ def _refuse_old_path(path: str) -> str:
 
 
 def _arms_of(methods: Iterable[str | ArmConfig]) -> list[ArmConfig]:
-    return [one if isinstance(one, ArmConfig) else ArmConfig(method=one) for one in methods]
+    return [arm if isinstance(arm, ArmConfig) else ArmConfig(method=arm) for arm in methods]
 
 
 def _unique(names: tuple[str, ...] | list[str], what: str) -> None:
@@ -369,7 +370,7 @@ def _describe_problems(error: ValidationError) -> str:
     """Every problem with its place, on one line each."""
     lines: list[str] = []
     for problem in error.errors(include_url=False):
-        place = ".".join(str(part) for part in problem["loc"]) or "the experiment"
+        key = ".".join(str(part) for part in problem["loc"]) or "the experiment"
         match problem["type"]:
             case "extra_forbidden":
                 words = "is no key that an experiment has"
@@ -379,7 +380,7 @@ def _describe_problems(error: ValidationError) -> str:
                 words = "must be a list: [one, another]"
             case _:
                 words = problem["msg"].removeprefix("Value error, ")
-        lines.append(f"{place}: {words}")
+        lines.append(f"{key}: {words}")
     return lines[0] if len(lines) == 1 else "\n  " + "\n  ".join(lines)
 
 

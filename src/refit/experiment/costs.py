@@ -60,9 +60,9 @@ def describe_costs(plan: Plan, like: Path | None) -> Iterator[str]:
             yield f"  {name}, {times} times: unknown; a plan does not import a method of your own"
             total = None
             continue
-        found, each = _estimated(plan, name, examples), times / len(examples)
-        yield f"  {name}, {times} times: {found.calls * each:,.0f} calls, {_usd(found.usd, each)}"
-        total = None if total is None or found.usd is None else total + found.usd * each
+        cost, each = _estimated(plan, name, examples), times / len(examples)
+        yield f"  {name}, {times} times: {cost.calls * each:,.0f} calls, {_usd(cost.usd, each)}"
+        total = None if total is None or cost.usd is None else total + cost.usd * each
     yield f"  together: {'price unknown' if total is None else f'about {format_usd(total)}'}"
     if config.max_usd is not None:
         paid = state.spent.feedback if state is not None else 0.0
@@ -84,11 +84,11 @@ def _estimated(plan: Plan, name: str, examples: Sequence[Trajectory]) -> CostEst
     settings = model_settings(analyst.model, base_url=analyst.base_url, context_tokens=analyst.context)
     at, total = datetime.now(UTC).isoformat(), CostEstimate(0, Usage(0, None, None, 0), 0.0)
     for trajectory in examples:
-        found = asyncio.run(
+        cost = asyncio.run(
             estimate(method(arm.method), trajectory, settings, prices, at, profile=arm.profile or analyst.profile)
         )
-        usd = None if total.usd is None or (found.usd is None and found.calls) else total.usd + (found.usd or 0.0)
-        total = CostEstimate(total.calls + found.calls, total.usage + found.usage, usd)
+        usd = None if total.usd is None or (cost.usd is None and cost.calls) else total.usd + (cost.usd or 0.0)
+        total = CostEstimate(total.calls + cost.calls, total.usage + cost.usage, usd)
     return total
 
 

@@ -1,6 +1,6 @@
 """Carries out single steps of an experiment, each at most once, and writes down what came of it.
 
-One of the two places where an exception becomes a record: what goes wrong with a cell is a cell's, and the others go
+One of two modules where an exception becomes a record: what goes wrong with a cell is a cell's, and the others go
 on. What makes all further work pointless (a refused key, a spending limit, nothing but failures) stops the run when
 what is under way has ended."""
 
@@ -128,8 +128,8 @@ class CellExecutor:
 
     async def _prepared(self, cell: Cell, source: Result, earlier: Sequence[MemoryItem]) -> Prepared | None:
         known = self.state.of(cell)
-        place = self.plan.place(cell)
-        if known.feedback is not None and (kept := self._maker.kept(known.feedback, place, earlier)) is not None:
+        folder = self.plan.folder_of(cell)
+        if known.feedback is not None and (kept := self._maker.kept(known.feedback, folder, earlier)) is not None:
             return kept
         is_last = cell.round == self.plan.config.rounds
         if known.invalid is not None or (known.is_done and is_last):
@@ -139,7 +139,7 @@ class CellExecutor:
         problem = "tried before"
         while self.state.of(cell).failures <= self.plan.config.retries:
             self._check_stopped()
-            made = await self._make(cell, source, place, earlier)
+            made = await self._make(cell, source, folder, earlier)
             if isinstance(made, Prepared):
                 return made
             problem = str(made)
@@ -219,7 +219,7 @@ class CellExecutor:
         """The executions of which a salvaged store may have lost the record: all that left a folder."""
         if not self.state.is_salvaged:
             return []
-        names = (folder.name.removeprefix("try-") for folder in self.plan.place(cell).glob("try-*"))
+        names = (folder.name.removeprefix("try-") for folder in self.plan.folder_of(cell).glob("try-*"))
         return [int(name) for name in names if re.fullmatch(r"[0-9]{1,9}", name)]
 
     async def _attempted(self, order: AttemptOrder) -> AttemptResult:
@@ -250,13 +250,13 @@ class CellExecutor:
             )
 
     async def _make(
-        self, cell: Cell, source: Result, place: Path, earlier: Sequence[MemoryItem]
+        self, cell: Cell, source: Result, folder: Path, earlier: Sequence[MemoryItem]
     ) -> Prepared | DenseError:
         """One try at the feedback, or why it failed."""
         task = self.plan.tasks[cell.task]
         self._distilling += 1
         try:
-            prepared = await self._maker.make(cell.method, self._source(source), task, place, earlier)
+            prepared = await self._maker.make(cell.method, self._source(source), task, folder, earlier)
         except ModelError as error:
             if not isinstance(error, CallFailed):
                 self._halt(error)
@@ -280,18 +280,18 @@ class CellExecutor:
 
     def _source(self, source: Result) -> SourceAttempt:
         known = self.state.of(source.cell)
-        place = self.plan.place(source.cell)
-        folder = place / f"try-{known.scored}"
+        folder = self.plan.folder_of(source.cell)
+        execution = folder / f"try-{known.scored}"
         attempted = known.attempted or AttemptResult()
-        trace = folder / attempted.trace if attempted.trace else None
-        return SourceAttempt(folder / attempted.trial, trace, delivered_as_file(attempted, place))
+        trace = execution / attempted.trace if attempted.trace else None
+        return SourceAttempt(execution / attempted.trial, trace, delivered_as_file(attempted, folder))
 
     def _order(self, cell: Cell, number: int, message: str | None, *, as_file: bool) -> AttemptOrder:
         return AttemptOrder(
             name=f"{cell.key}--try-{number}",
             recipient=self.plan.recipients[cell.recipient],
             task=self.plan.tasks[cell.task].folder,
-            folder=self.plan.place(cell) / f"try-{number}",
+            folder=self.plan.folder_of(cell) / f"try-{number}",
             message=message,
             seed=seed_of(cell),
             digest=self.plan.tasks[cell.task].digest,

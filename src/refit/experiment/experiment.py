@@ -61,11 +61,11 @@ def check_same_experiment(
     if state.identity == IMPORTED:
         raise ExperimentChanged(f"{folder}: holds imported results; run into another folder with --out")
     scored = {cell.task for cell, known in state.cells.items() if known.scored}
-    found = identity_differences(_mendable(state.identity, identity, scored), identity)
-    changed = [words for words, is_addition in found if not (extend and is_addition)]
+    differences = identity_differences(_mendable(state.identity, identity, scored), identity)
+    changed = [words for words, is_addition in differences if not (extend and is_addition)]
     if changed:
         hint = ""
-        if all(is_addition for _, is_addition in found):
+        if all(is_addition for _, is_addition in differences):
             hint = "\nThese only add cells: `--extend` keeps what is there and runs the new ones."
         more = len(changed) - MAX_SHOWN_DIFFERENCES
         lines = "\n  ".join([*changed[:MAX_SHOWN_DIFFERENCES], *([f"… and {more} more"] if more > 0 else [])])
@@ -154,7 +154,7 @@ class _Recorded(Struct, frozen=True):
     @property
     def arm_names(self) -> tuple[str, ...]:
         """What is compared, by the names that cells have."""
-        return tuple(one if isinstance(one, str) else ArmConfig.model_validate(one).name for one in self.methods)
+        return tuple(arm if isinstance(arm, str) else ArmConfig.model_validate(arm).name for arm in self.methods)
 
 
 def _imported(state: ExperimentState, folder: Path, prices: dict[str, Prices], named: frozenset[str]) -> Experiment:
@@ -201,7 +201,7 @@ def _planned(state: ExperimentState, config: _Recorded) -> set[Cell]:
 
 def _notes(config: _Recorded, state: ExperimentState) -> tuple[str, ...]:
     notes: list[str] = [LABEL] if config.environment["type"] == SANDBOX else []
-    notes += [f"{one['name']}: {one['note']}" for one in config.recipients if one["note"]]
+    notes += [f"{recipient['name']}: {recipient['note']}" for recipient in config.recipients if recipient["note"]]
     fallen = sum(known.feedback is not None and known.feedback.fallbacks > 0 for known in state.cells.values())
     if fallen:
         notes.append(f"In the feedback of {fallen} cells some judgements had no usable answer and fell back.")
@@ -212,15 +212,15 @@ def _notes(config: _Recorded, state: ExperimentState) -> tuple[str, ...]:
 
 def _known_prices(config: _Recorded) -> dict[str, Prices]:
     """Prices that the experiment gives, else the table's of today."""
-    found: dict[str, Prices] = {}
+    prices: dict[str, Prices] = {}
     analyst: dict[str, Any] = {"name": ANALYST, **config.analyst}
     for entry in [*config.recipients, analyst]:
         name, given, model, address = entry["name"], entry["prices"], entry["model"], entry.get("base_url")
         if given is not None:
-            found[name] = Prices(given["input"], given["output"], given["cache_read"], given["cache_write"])
+            prices[name] = Prices(given["input"], given["output"], given["cache_read"], given["cache_write"])
         elif model is not None and (listed := listed_prices(model, address)) is not None:
-            found[name] = listed
-    return found
+            prices[name] = listed
+    return prices
 
 
 def listed_prices(model: str, base_url: str | None = None) -> Prices | None:

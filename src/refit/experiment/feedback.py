@@ -88,11 +88,11 @@ class FeedbackMaker:
         }
 
     async def make(
-        self, name: str, source: SourceAttempt, task: TaskFolder, place: Path, earlier: Sequence[MemoryItem]
+        self, name: str, source: SourceAttempt, task: TaskFolder, cell_folder: Path, earlier: Sequence[MemoryItem]
     ) -> Prepared:
         """The feedback of a method on an attempt, and the message that carries it with earlier rounds' feedback.
 
-        When this returns, `place` holds both. If the run fails, its record is in `place` and its error is raised."""
+        When this returns, `cell_folder` holds both. If the run fails, its record is there and its error is raised."""
         chosen = self._methods[name]
         outcome = next(read_outcomes(source.trial)) if chosen.sees == "outcome" else None
         trajectory = _trajectory(chosen, source, task)
@@ -104,11 +104,11 @@ class FeedbackMaker:
             chosen, trajectory, self._choice, outcome=outcome, options=options, delivered=source.delivered
         )
         if isinstance(run, FailedRun):
-            write_failure(_free_folder(place), run.record)
+            write_failure(_free_folder(cell_folder), run.record)
             raise run.error
         items = self._remembered(earlier, run.item)
         message = compose_memory(items, Task(task.instruction)) if items else None
-        _write(place, run, message)
+        _write(cell_folder, run, message)
         return Prepared(message, items, self._event(name, run, message))
 
     def _event(self, name: str, run: FeedbackRun, message: str | None) -> FeedbackMade:
@@ -136,13 +136,13 @@ class FeedbackMaker:
         """The module of a method's class."""
         return type(self._methods[name]).__module__
 
-    def kept(self, made: FeedbackMade, place: Path, earlier: Sequence[MemoryItem]) -> Prepared | None:
-        """What an earlier run left in `place`; None if it is incomplete, or not what the store says."""
+    def kept(self, made: FeedbackMade, cell_folder: Path, earlier: Sequence[MemoryItem]) -> Prepared | None:
+        """What an earlier run left in `cell_folder`; None if it is incomplete, or not what the store says."""
         if not made.message_sha256:
             return Prepared(None, tuple(earlier), made)
         try:
-            message = (place / MESSAGE).read_bytes().decode()
-            item = msgspec.json.decode((place / FOLDER / ITEM).read_bytes(), type=MemoryItem)
+            message = (cell_folder / MESSAGE).read_bytes().decode()
+            item = msgspec.json.decode((cell_folder / FOLDER / ITEM).read_bytes(), type=MemoryItem)
         except (OSError, ValueError):
             return None
         is_same = sha256(message.encode()).hexdigest() == made.message_sha256
@@ -154,29 +154,29 @@ class FeedbackMaker:
         return (*earlier, item)[-self._config.memory :] if item is not None else tuple(earlier)
 
 
-def delivered_as_file(attempted: AttemptResult, place: Path) -> str:
+def delivered_as_file(attempted: AttemptResult, cell_folder: Path) -> str:
     """The message in a cell's folder, if the record of its attempt says that the agent was given it as a file."""
     if attempted.delivered != "file":
         return ""
-    return (place / MESSAGE).read_text(encoding="utf-8")
+    return (cell_folder / MESSAGE).read_text(encoding="utf-8")
 
 
-def _write(place: Path, run: FeedbackRun, message: str | None) -> None:
+def _write(cell_folder: Path, run: FeedbackRun, message: str | None) -> None:
     """The message, then all files of the feedback at once: a killed run leaves nothing incomplete."""
-    folder, whole = place / FOLDER, place / f"{FOLDER}.new"
+    folder, whole = cell_folder / FOLDER, cell_folder / f"{FOLDER}.new"
     for old in (whole, folder):
         shutil.rmtree(old, ignore_errors=True)
     write_run(whole, run)
     if run.item is not None:
         (whole / ITEM).write_bytes(msgspec.json.encode(run.item))
     if message is not None:
-        (place / MESSAGE).write_text(message, encoding="utf-8", newline="")
+        (cell_folder / MESSAGE).write_text(message, encoding="utf-8", newline="")
     whole.replace(folder)
 
 
-def _free_folder(place: Path) -> Path:
+def _free_folder(cell_folder: Path) -> Path:
     """The folder for the next failed try, beside those of earlier ones."""
-    return next(folder for number in count(1) if not (folder := place / FAILED.format(number)).exists())
+    return next(folder for number in count(1) if not (folder := cell_folder / FAILED.format(number)).exists())
 
 
 def _trajectory(chosen: AnyMethod, source: SourceAttempt, task: TaskFolder) -> Trajectory:

@@ -121,18 +121,20 @@ def _packages_beside(script: Path) -> list[Path]:
 
 def identity_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, bool]]:
     """What differs, in words, and whether it only adds cells to the experiment."""
-    found: list[tuple[str, bool]] = []
+    differences: list[tuple[str, bool]] = []
     for part in sorted({*before, *now}):
         old, new = before.get(part), now.get(part)
         if old == new or (not old and not new):
             continue
         if part in NUMBERS and isinstance(old, int) and isinstance(new, int):
-            found.append((f"{part}: {old} before, {new} now", new > old))
+            differences.append((f"{part}: {old} before, {new} now", new > old))
         elif isinstance(old, dict) and isinstance(new, dict):
-            found.extend(_entries(part, cast("dict[str, Any]", old), cast("dict[str, Any]", new)))
+            differences.extend(_entries(part, cast("dict[str, Any]", old), cast("dict[str, Any]", new)))
         else:
-            found.append((f"{part}: {_short(cast('object', old))} before, {_short(cast('object', new))} now", False))
-    return found
+            differences.append(
+                (f"{part}: {_short(cast('object', old))} before, {_short(cast('object', new))} now", False)
+            )
+    return differences
 
 
 def _entries(part: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterable[tuple[str, bool]]:
@@ -174,7 +176,7 @@ def facts_of(
         "host": socket.gethostname(),
         "prompts": _prompts(),
         "tasks": {task.name: task.digest for task in tasks},
-        "privileged": [name for name, one in methods.items() if one.sees == "outcome"],
+        "privileged": [name for name, method in methods.items() if method.sees == "outcome"],
     }
 
 

@@ -67,7 +67,7 @@ class Plan:
         """All methods' cells of the pair and the round of this one."""
         return (ComparedPair(*cell.pair).cell(cell.round, method) for method in self.config.arms)
 
-    def place(self, cell: Cell) -> Path:
+    def folder_of(self, cell: Cell) -> Path:
         """The cell's folder."""
         return self.folder / "cells" / cell.key
 

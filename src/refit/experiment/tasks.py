@@ -35,7 +35,7 @@ def resolve_tasks(tasks: TasksConfig, base: Path) -> tuple[TaskFolder, ...]:
     """The tasks that the experiment names, in the order of their names; `base` is the folder of its file."""
     folders = _of_dataset(tasks, base) if tasks.dataset is not None else _of_folder(base / (tasks.path or ""))
     chosen = [(name, folder) for name, folder in sorted(folders.items()) if _is_wanted(name, folder, tasks)]
-    missing = [name for name in tasks.names if not any(fnmatchcase(found, name) for found in folders)]
+    missing = [name for name in tasks.names if not any(fnmatchcase(folder, name) for folder in folders)]
     where = tasks.dataset or str(tasks.path)
     if missing:
         raise DenseError(f"{where}: no task {missing[0]!r}; there are {_listed(folders)}")
@@ -53,10 +53,10 @@ def _of_folder(path: Path) -> Mapping[str, Path]:
         raise DenseError(f"{path}: no such folder of tasks")
     if (path / DEFINITION).is_file():
         return {path.name: path}
-    found = {entry.name: entry for entry in path.iterdir() if (entry / DEFINITION).is_file()}
-    if not found:
+    tasks = {entry.name: entry for entry in path.iterdir() if (entry / DEFINITION).is_file()}
+    if not tasks:
         raise DenseError(f"{path}: no task in it (a task is a folder with {DEFINITION} and instruction.md)")
-    return found
+    return tasks
 
 
 def _of_dataset(tasks: TasksConfig, base: Path) -> Mapping[str, Path]:

@@ -48,9 +48,9 @@ def has_same_instruction(order: AttemptOrder) -> bool:
     return left == given.text.encode()
 
 
-def check_unchanged(order: AttemptOrder, found: str) -> None:
+def check_unchanged(order: AttemptOrder, current: str) -> None:
     """That the task is the one that was planned: a grade of another one would be recorded under its name."""
-    if order.digest and found != order.digest:
+    if order.digest and current != order.digest:
         raise DenseError(
             f"the task {order.task} was changed while the experiment ran: undo that, or run into another folder"
         )

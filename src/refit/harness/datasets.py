@@ -23,25 +23,26 @@ async def resolve_dataset(dataset: str, registry: str | Path | None = None) -> l
     try:
         configs = await _dataset(dataset, registry).get_task_configs()
         ids = [config.get_task_id() for config in configs]
-        done = await TaskClient().download_tasks(task_ids=ids)
+        downloads = await TaskClient().download_tasks(task_ids=ids)
     except Exception as error:  # registries, git and networks fail in ways of their own
         words = " ".join(str(error).split()) or type(error).__name__
         raise DenseError(f"dataset {dataset!r}: {words[:600]}") from None
-    found = [(task.get_name().rpartition("/")[2], result.path) for task, result in zip(ids, done.results, strict=True)]
-    if not found:
+    names = [task.get_name().rpartition("/")[2] for task in ids]
+    tasks = [(name, download.path) for name, download in zip(names, downloads.results, strict=True)]
+    if not tasks:
         raise DenseError(f"dataset {dataset!r}: has no tasks")
-    return sorted(found)
+    return sorted(tasks)
 
 
 def _dataset(dataset: str, registry: str | Path | None) -> DatasetConfig:
     from harbor.models.job.config import DatasetConfig
 
-    name, _, which = dataset.partition("@")
+    name, _, version = dataset.partition("@")
     is_package, is_address = "/" in name, "://" in str(registry)
     return DatasetConfig(
         name=name,
-        version=None if is_package else which or None,
-        ref=which or None if is_package else None,
+        version=None if is_package else version or None,
+        ref=version or None if is_package else None,
         registry_url=str(registry) if is_address else None,
         registry_path=None if registry is None or is_address else Path(registry),
     )

@@ -64,12 +64,12 @@ def _plain(text: str) -> str:
 def _prompts_of(trial: Path) -> Iterator[str]:
     """What users and the harness said before the agent first acted."""
     documents = sorted((trial / "agent").glob("trajectory*.json"))
-    found = False
+    has_prompts = False
     for path in documents:
         for text in _prompts(path):
-            found = True
+            has_prompts = True
             yield text
-    if not found:
+    if not has_prompts:
         yield from _prompts_of_other_traces(trial)
 
 

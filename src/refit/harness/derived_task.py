@@ -211,15 +211,15 @@ def _check_same(task: Path, out: Path) -> None:
 
 
 def _digest(entries: Iterator[tuple[str, Path]]) -> str:
-    found = hashlib.sha256()
+    content_hash = hashlib.sha256()
     for name, path in entries:
         try:
             content = _entry_content(path)
         except OSError as error:
             raise DenseError(f"{path}: cannot be read ({error.strerror or error})") from None
         if content is not None:
-            found.update(b"\0".join([os.fsencode(name), *content, b""]))
-    return found.hexdigest()
+            content_hash.update(b"\0".join([os.fsencode(name), *content, b""]))
+    return content_hash.hexdigest()
 
 
 def _entry_content(path: Path) -> tuple[bytes, bytes] | None:

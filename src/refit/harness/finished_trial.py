@@ -50,7 +50,7 @@ def read_trial(folder: Path, base: Path | None = None) -> AttemptResult | None:
         return None
     base = folder.parent if base is None else base
     parts = [result, *objs(result.get("step_results"))]
-    exception = next((found for part in parts if (found := obj(part.get("exception_info")))), obj(None))
+    exception = next(filter(None, (obj(part.get("exception_info")) for part in parts)), obj(None))
     kind = string(exception.get("exception_type"))
     reward = number(obj(obj(result.get("verifier_result")).get("rewards")).get("reward"))
     usage, is_whole = _usage(parts)
@@ -93,11 +93,11 @@ def _usage(parts: list[dict[str, Any]]) -> tuple[Usage | None, bool]:
 
     Harbor counts what a cache served inside the input."""
     contexts = [obj(part["agent_result"]) for part in parts if part.get("agent_result") is not None]
-    found = [usage for context in contexts if (usage := _usage_of(context)) != Usage()]
+    usages = [usage for context in contexts if (usage := _usage_of(context)) != Usage()]
     total: Usage | None = None
-    for usage in found:
+    for usage in usages:
         total = usage if total is None else total + usage
-    return total, len(found) == len(contexts)
+    return total, len(usages) == len(contexts)
 
 
 def _usage_of(context: dict[str, Any]) -> Usage:
@@ -167,10 +167,10 @@ def _is_naive(value: Any) -> bool:
 def _time(value: Any) -> datetime | None:
     """A time in UTC; one without a zone as if it were."""
     try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    return None if found is None else found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 class TraceCounts(Struct, frozen=True):
@@ -188,13 +188,13 @@ class TraceCounts(Struct, frozen=True):
 
 def read_trace(trial: Path) -> TraceCounts | None:
     """The trace of a trial, counted. A trace that cannot be read is none."""
-    found: TraceCounts | None = None
+    counts: TraceCounts | None = None
     for path, stream in _streams(trial):
-        before = found or TraceCounts(path, 0, 0, None)
+        before = counts or TraceCounts(path, 0, 0, None)
         steps = list(map(_calls, stream.counted()))
         usage = stream.usage if before.usage is None or stream.usage is None else before.usage + stream.usage
-        found = TraceCounts(before.path, before.turns + len(steps), before.calls + sum(steps), usage or before.usage)
-    return found
+        counts = TraceCounts(before.path, before.turns + len(steps), before.calls + sum(steps), usage or before.usage)
+    return counts
 
 
 def _streams(trial: Path) -> Iterator[tuple[Path, Stream]]:

@@ -316,14 +316,14 @@ class HarborHarness:
         if unknown or "kwargs" in self.environment.settings:
             raise DenseError(f"environment: settings: {min(unknown or {'kwargs'})!r} is none of Harbor's settings")
         types = [member.value for member in EnvironmentType]
-        place: dict[str, Any] = {"import_path": IMPORT_PATH if kind == SANDBOX else kind}
-        if ":" not in place["import_path"]:
+        which: dict[str, Any] = {"import_path": IMPORT_PATH if kind == SANDBOX else kind}
+        if ":" not in which["import_path"]:
             if kind not in types:
                 known = ", ".join([SANDBOX, *sorted(types)])
                 raise DenseError(f"environment: unknown type {kind!r}; known are {known}, and any `module:Class`")
-            place = {"type": EnvironmentType(kind)}
+            which = {"type": EnvironmentType(kind)}
         try:
-            return EnvironmentConfig(**place, kwargs=options, **self.environment.settings)
+            return EnvironmentConfig(**which, kwargs=options, **self.environment.settings)
         except ValueError as error:
             raise DenseError(f"environment: settings: {error_line(error)}") from None
 

@@ -116,9 +116,9 @@ def _removed(engine: str, prefixes: tuple[str, ...]) -> bool:
     """Removes what the projects left; whether there was anything."""
     removed = False
     for listing, looking, key, labels, removing in _LEFTOVERS:
-        found = _lines([engine, *listing, "--quiet", "--filter", f"label={_PROJECT}"])
+        names = _lines([engine, *listing, "--quiet", "--filter", f"label={_PROJECT}"])
         shown = f'{key} {{{{index {labels} "{_PROJECT}"}}}}'
-        described = _lines([engine, *looking, "--format", shown, *found]) if found else []
+        described = _lines([engine, *looking, "--format", shown, *names]) if names else []
         left = [
             name for name, _, project in (line.partition(" ") for line in described) if project.startswith(prefixes)
         ]

@@ -37,26 +37,26 @@ def check_variables(recipient: Recipient) -> None:
     """That all are set, and that none would take half of the record along when Harbor blanks its value."""
     resolve_variables(recipient.env, f"recipient {recipient.name!r}: env")
     for name, value in recipient.env.items():
-        place, (read, _) = f"recipient {recipient.name!r}: env: {name}", _read(value)
-        if _SECRET_NAME.search(name) and 0 < len(read) < MIN_SECRET_CHARS:
+        option, (content, _) = f"recipient {recipient.name!r}: env: {name}", _read(value)
+        if _SECRET_NAME.search(name) and 0 < len(content) < MIN_SECRET_CHARS:
             raise DenseError(
-                f"{place}: Harbor blanks such a variable's value wherever it occurs in a trial's files, and one of "
-                f"{len(read)} characters occurs everywhere; give it at least {MIN_SECRET_CHARS}"
+                f"{option}: Harbor blanks such a variable's value wherever it occurs in a trial's files, and one of "
+                f"{len(content)} characters occurs everywhere; give it at least {MIN_SECRET_CHARS}"
             )
 
 
-def resolve_variables(env: Mapping[str, str], place: str) -> dict[str, str]:
+def resolve_variables(env: Mapping[str, str], option: str) -> dict[str, str]:
     """Those of the variables that are `${NAME}` or `${NAME:-otherwise}`, with their values."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, value in env.items():
         variable = _VARIABLE.fullmatch(value)
         if variable is None and "${" in value:
-            raise DenseError(f"{place}: {name}: `${{NAME}}` must be the whole value; put the rest into the variable")
+            raise DenseError(f"{option}: {name}: `${{NAME}}` must be the whole value; put the rest into the variable")
         if variable is not None and variable[1] not in os.environ and variable[2] is None:
-            raise DenseError(f"{place}: {name}: {variable[1]} is not set; export it")
+            raise DenseError(f"{option}: {name}: {variable[1]} is not set; export it")
         if variable is not None:
-            found[name] = _read(value)[0]
-    return found
+            values[name] = _read(value)[0]
+    return values
 
 
 def collect_secrets(options: Mapping[str, Any], env: Mapping[str, Any] | None = None) -> set[str]:
@@ -65,13 +65,13 @@ def collect_secrets(options: Mapping[str, Any], env: Mapping[str, Any] | None = 
 
     A value of fewer than `MIN_SECRET_CHARS` characters stays, also in the files of a trial: many texts contain
     it (`unused`, `none`), and removing it would spoil the record."""
-    found = {_read(given)[0] for name, given in _named(options) if is_secret_option(name)}
-    found |= {scheme[1] for value in found if (scheme := _SCHEME.fullmatch(value))}
+    secrets = {_read(given)[0] for name, given in _named(options) if is_secret_option(name)}
+    secrets |= {scheme[1] for value in secrets if (scheme := _SCHEME.fullmatch(value))}
     for name, given in (env or {}).items():
         value, is_ours = _read(str(given))
         if is_ours or _SECRET_NAME.search(name):
-            found.add(value)
-    return {value for value in found if len(value) >= MIN_SECRET_CHARS}
+            secrets.add(value)
+    return {value for value in secrets if len(value) >= MIN_SECRET_CHARS}
 
 
 def is_secret_option(name: str) -> bool:
@@ -111,10 +111,10 @@ def _named(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 def _read(given: str) -> tuple[str, bool]:
     """The value itself, and whether it was read from a variable of ours."""
-    found = _VARIABLE.fullmatch(given)
-    if found is None:
+    variable = _VARIABLE.fullmatch(given)
+    if variable is None:
         return given, False
-    return (os.environ[found[1]], True) if found[1] in os.environ else (found[2] or "", False)
+    return (os.environ[variable[1]], True) if variable[1] in os.environ else (variable[2] or "", False)
 
 
 def _forms(secrets: Iterable[str]) -> list[str]:
@@ -131,8 +131,8 @@ def _scrub_file(path: Path, values: list[str]) -> None:
     try:
         data = clean = path.read_bytes()
         for value in values:
-            found = value.encode()
-            clean = clean.replace(found, b"*" * len(found) if b"\0" in data else REMOVED_MARK.encode())
+            secret = value.encode()
+            clean = clean.replace(secret, b"*" * len(secret) if b"\0" in data else REMOVED_MARK.encode())
         if clean != data:
             _replace(path, clean)
     except OSError:  # gone meanwhile, or not ours

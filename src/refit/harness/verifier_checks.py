@@ -32,8 +32,8 @@ def read_checks(trial: Path) -> VerifierChecks | None:
     """The checks of a trial; None if its verifier left no report of them. CTRF goes before JUnit."""
     folder = trial / "verifier"
     reports = [*sorted(folder.glob("*ctrf*.json")), *sorted(folder.glob("*.xml"))]
-    found = (_ctrf(data) if path.suffix == ".json" else _junit(data) for path, data in _contents(reports))
-    return next((checks for checks in found if checks is not None and checks.total), None)
+    candidates = (_ctrf(data) if path.suffix == ".json" else _junit(data) for path, data in _contents(reports))
+    return next((checks for checks in candidates if checks is not None and checks.total), None)
 
 
 def _contents(paths: list[Path]) -> Iterator[tuple[Path, bytes]]:

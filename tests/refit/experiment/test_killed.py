@@ -97,7 +97,7 @@ def test_an_execution_that_was_killed_counts(tmp_path: Path, capsys: pytest.Capt
 def test_half_written_feedback_is_made_anew(tmp_path: Path, left: str) -> None:
     plan = made_plan(tmp_path, methods=["dense"], repetitions=1, count=1)
     cell = plan.pairs[0].cell(1, "dense")
-    place = plan.place(cell) / left
+    place = plan.folder_of(cell) / left
     if left == "message.txt":
         place.parent.mkdir(parents=True)
         place.write_text("half")
@@ -106,6 +106,6 @@ def test_half_written_feedback_is_made_anew(tmp_path: Path, left: str) -> None:
         (place / "feedback.txt").write_text("half")
     harness = MadeHarness()
     run_all(plan, harness)
-    message = (plan.place(cell) / "message.txt").read_text()
+    message = (plan.folder_of(cell) / "message.txt").read_text()
     assert harness.orders[-1].message == message != "half"
-    assert sorted(path.name for path in plan.place(cell).iterdir()) == ["feedback", "message.txt", "try-1"]
+    assert sorted(path.name for path in plan.folder_of(cell).iterdir()) == ["feedback", "message.txt", "try-1"]

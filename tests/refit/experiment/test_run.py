@@ -78,7 +78,7 @@ def test_later_rounds_remember_the_last_three_attempts(tmp_path: Path) -> None:
     assert [messages[f"round{n}"].count("\nattempt ") for n in range(1, 6)] == [0, 2, 3, 3, 3]
     # What an attempt did is shown in the round after it and the two after that, and never more than once in a message.
     for source in range(5):
-        place = plan.place(plan.pairs[0].cell(source, RUN0 if source == 0 else "self-reflection"))
+        place = plan.folder_of(plan.pairs[0].cell(source, RUN0 if source == 0 else "self-reflection"))
         trace = json.loads((place / "try-1" / "trial" / "agent" / "trajectory.json").read_text())
         command = trace["steps"][-1]["tool_calls"][0]["arguments"]["keystrokes"].strip()
         times = [messages[f"round{n}"].count(command) for n in range(1, 6)]
@@ -280,7 +280,7 @@ def test_rounds_can_be_added_and_remember_what_was_before(tmp_path: Path, is_los
     plan = made_plan(tmp_path, count=1, repetitions=1, rounds=1, methods=["dense"])
     run_all(plan, MadeHarness())
     if is_lost:
-        shutil.rmtree(plan.place(plan.pairs[0].cell(1, "dense")) / "feedback")
+        shutil.rmtree(plan.folder_of(plan.pairs[0].cell(1, "dense")) / "feedback")
     longer = made_plan(tmp_path, count=1, repetitions=1, rounds=2, methods=["dense"])
     with opened(longer, extend=True):
         pass

@@ -188,8 +188,8 @@ def fold_events(entries: Iterable[StoredEvent]) -> ExperimentState:
             case events.SessionStarted(facts):
                 running.clear()
                 sessions.append(entry.at)
-                if (found := facts.get("versions", {})) and found not in versions:
-                    versions.append(found)
+                if (used := facts.get("versions", {})) and used not in versions:
+                    versions.append(used)
             case event if entry.cell is not None:
                 if isinstance(event, events.ExecutionStarted):
                     running.add(entry.cell)
@@ -198,8 +198,8 @@ def fold_events(entries: Iterable[StoredEvent]) -> ExperimentState:
                 cells[entry.cell] = apply_event(cells.get(entry.cell, CellState()), event)
             case _:
                 pass
-    found = frozenset(running)
-    unnoted = sum(known.executions - known.ended for known in cells.values()) - len(found)
+    still_running = frozenset(running)
+    unnoted = sum(known.executions - known.ended for known in cells.values()) - len(still_running)
     spent = replace(spent, unknown=spent.unknown + unnoted)
     killed = unnoted + sum(known.killed for known in cells.values())
     return ExperimentState(
@@ -209,7 +209,7 @@ def fold_events(entries: Iterable[StoredEvent]) -> ExperimentState:
         sessions=tuple(sessions),
         versions=tuple(versions),
         cells=cells,
-        running=found,
+        running=still_running,
         spent=spent,
         killed=killed,
         is_salvaged=is_salvaged,

@@ -228,14 +228,13 @@ def _check(dockerfile: Dockerfile, item: DockerfileInstruction) -> None:
         raise dockerfile.wrong(item, "no instruction that the sandbox knows; use `environment: docker` for this task")
     if not item.text:
         raise dockerfile.wrong(item, "nothing follows it")
-    flags = dict(item.flags)
-    if "from" in flags:
-        raise dockerfile.wrong(
-            item, f"--from={flags['from']} takes files of another image, which needs Docker: use `environment: docker`"
-        )
-    kinds = {re.sub(r".*\btype=(\w+).*", r"\1", value) for name, value in item.flags if name == "mount"}
-    if kinds - {"cache", "tmpfs"}:
-        raise dockerfile.wrong(item, "--mount of this kind needs Docker: use `environment: docker`")
+    for name, value in item.flags:
+        if name == "from":
+            raise dockerfile.wrong(
+                item, f"--from={value} takes files of another image, which needs Docker: use `environment: docker`"
+            )
+        if name == "mount" and not re.search(r"\btype=(cache|tmpfs)\b", value):
+            raise dockerfile.wrong(item, "--mount of this kind needs Docker: use `environment: docker`")
     if item.word == "ADD" and re.search(r"(^|[\s\"'\[])(https?|git|ftp)(://|@)", item.text):
         raise dockerfile.wrong(
             item, "takes from the network, which only Docker does: use RUN curl, or `environment: docker`"

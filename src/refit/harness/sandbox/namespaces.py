@@ -1,7 +1,7 @@
 """Starts, enters and stops a sandbox: processes of this machine in namespaces of their own, over a root of their own.
 
     setpriv → unshare → init.sh (its first process, which then only waits for us to end)
-    nsenter → sh → the command
+    nsenter (to `unshare`) → nsenter (to the first process) → sh → the command
 
 Nothing passes from one sandbox to another, or between one and this machine, but what is put in and got out here: files
 that are written, processes, shared memory, host name, environment variables; and with `has_network` off, ports. It is
@@ -37,7 +37,7 @@ _INIT = Path(__file__).with_name("init.sh").read_text(encoding="utf-8")
 _SECONDS_TO_START = 30
 _SECONDS_TO_END = 2
 _SECONDS_TO_MOVE = 600
-_LOCK = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+_LOCK_PROGRAM = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
 _AS_USER = """
 cd -- "$1" 2>/dev/null || cd -- "$2" || exit 126
 user=${3%%:*} group=${3#*:}; [ "$group" != "$3" ] || group=
@@ -102,7 +102,7 @@ class Sandbox:
         self._state = state
         self._holder = holder
         self._pid = ready[0]
-        self._lingering: list[asyncio.BaseTransport] = []
+        self._open_outputs: list[asyncio.BaseTransport] = []
 
     @classmethod
     async def start(cls, settings: SandboxSettings) -> Self:
@@ -143,11 +143,14 @@ class Sandbox:
         # The loader would take these to heart in `nsenter` already, outside.
         late = [f"{name}={value}" for name, value in variables.items() if name.startswith(("LD_", "GLIBC_"))]
         early = {name: value for name, value in variables.items() if not name.startswith(("LD_", "GLIBC_"))}
-        into = [*self._enter(is_build=is_build), "/bin/sh", "-c"]
-        into += [_AS_ROOT if is_root else _AS_USER, "sh", cwd, otherwise or cwd]
-        into += [] if is_root else [self._switchable(user)]
-        done, left = await run([*into, *(["env", *late] if late else []), *command], early, timeout)
-        self._lingering += left
+        if not is_root and self.settings.rootless:
+            raise DenseError(
+                f"user {user}: a rootless sandbox has no user but root; run dense as root, or use Docker for this task"
+            )
+        words = [*self._enter(is_build=is_build), "/bin/sh", "-c", _AS_ROOT if is_root else _AS_USER, "sh"]
+        words += [cwd, otherwise or cwd, *([] if is_root else [user]), *(["env", *late] if late else []), *command]
+        done, open_outputs = await run(words, early, timeout)
+        self._open_outputs += open_outputs
         return done
 
     async def put(self, members: Iterable[Member], folder: str) -> None:
@@ -183,26 +186,18 @@ class Sandbox:
         await asyncio.shield(self._stop())
 
     async def _stop(self) -> None:
-        for transport in self._lingering:
+        for transport in self._open_outputs:
             transport.close()
-        self._lingering.clear()
+        self._open_outputs.clear()
         await _end(self._holder, int(self._pid))
         await asyncio.to_thread(self._state.remove)
 
     def _enter(self, *, is_build: bool = False) -> list[str]:
         if self._holder.returncode is not None:
             raise DenseError("the sandbox has ended; something on this machine has killed it")
-        command = [*_through(self._holder, self.settings), self._pid, "--mount", "--pid", "--uts", "--ipc"]
-        if not self.settings.has_network and not is_build:
-            command.append("--net")
-        return [*command, "--"]
-
-    def _switchable(self, user: str) -> str:
-        if self.settings.rootless:
-            raise DenseError(
-                f"user {user}: a rootless sandbox has no user but root; run dense as root, or use Docker for this task"
-            )
-        return user
+        command = _into_user_namespace(self._holder, self.settings, self._pid)
+        network = [] if self.settings.has_network or is_build else ["--net"]
+        return [*command, "--mount", "--pid", "--uts", "--ipc", *network, "--"]
 
     async def _get(self, options: list[str], path: str, target: Path, *, is_file: bool) -> list[str]:
         with self._archive() as archive:
@@ -242,23 +237,13 @@ def _tool(name: str) -> str:
     return tool
 
 
-def _through(holder: asyncio.subprocess.Process, settings: SandboxSettings) -> list[str]:
-    """`nsenter` into a sandbox's user namespace, whose process id is to follow: by way of its holder's mounts, in which
-    `nsenter` is read-only. For a moment it is a process inside, and through `/proc/PID/exe` root inside would otherwise
-    write to this machine's program. Whoever is not root also enters one user namespace after the other."""
+def _into_user_namespace(holder: asyncio.subprocess.Process, settings: SandboxSettings, pid: str) -> list[str]:
+    """`nsenter` into a sandbox, by way of its holder's mounts, in which `nsenter` is read-only: for a moment it is a
+    process inside, and through `/proc/PID/exe` root inside would otherwise write to this machine's program. Whoever is
+    not root also enters one user namespace after the other."""
     nsenter = [_tool("nsenter"), "--preserve-credentials", "--target"]
-    user = ["--user"] if settings.rootless else []
-    return [
-        *nsenter,
-        str(holder.pid),
-        "--mount",
-        *user,
-        "--",
-        nsenter[0],
-        "--preserve-credentials",
-        "--user",
-        "--target",
-    ]
+    outer = ["--mount", "--user"] if settings.rootless else ["--mount"]
+    return [*nsenter, str(holder.pid), *outer, "--", *nsenter, pid, "--user"]
 
 
 def _map_users(pid: str) -> None:
@@ -271,7 +256,8 @@ def _map_users(pid: str) -> None:
 async def _limit(holder: asyncio.subprocess.Process, settings: SandboxSettings, pid: str) -> None:
     """Forbids control group namespaces inside: with one, root could mount this machine's groups and change them."""
     forbid = "file=/proc/sys/user/max_cgroup_namespaces; [ ! -e $file ] || echo 0 >$file"
-    done, _ = await run([*_through(holder, settings), pid, "--", "/bin/sh", "-c", forbid], {"PATH": PATH})
+    command = [*_into_user_namespace(holder, settings, pid), "--", "/bin/sh", "-c", forbid]
+    done, _ = await run(command, {"PATH": PATH})
     if done.code:
         raise SandboxNotStarted("limits", done.err.strip())
 
@@ -286,7 +272,7 @@ async def _held(settings: SandboxSettings, folder: Path) -> asyncio.subprocess.P
     if not settings.has_network:
         command.append("--net")
     mode, network = "rootless" if settings.rootless else "root", "host" if settings.has_network else "none"
-    command += ["/bin/sh", "-c", _LOCK, _tool("nsenter"), _tool("unshare"), "--mount"]
+    command += ["/bin/sh", "-c", _LOCK_PROGRAM, _tool("nsenter"), _tool("unshare"), "--mount"]
     view = mount_words(hidden=(*settings.hidden, folder.parent), shown=settings.shown)
     with (folder / "init.log").open("wb") as log:
         return await asyncio.create_subprocess_exec(

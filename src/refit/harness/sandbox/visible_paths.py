@@ -1,8 +1,8 @@
 """What of this machine shows inside a sandbox: the system, and nothing of ours.
 
 A list of what shows, not of what is hidden: a folder that nobody thought of is not there. Within what shows, our own
-places (the package, its Python environment, the working folder, the experiment's) and the machine's secrets are
-blanked, and commands that only lead to hidden places are taken away, so that they do not shadow working ones."""
+folders (the package, its Python environment, the working folder, the experiment's) and the machine's secrets are
+blanked, and commands that only lead to hidden folders are taken away, so that they do not shadow working ones."""
 
 from __future__ import annotations
 
@@ -68,38 +68,38 @@ def mount_words(hidden: Iterable[Path] = (), shown: Iterable[Path] = ()) -> list
 
 def own_folders() -> list[Path]:
     """Where we live on this machine: nothing of it is the agent's business."""
-    places = [Path(tempfile.gettempdir()), Path(__file__).parents[2], Path(dense.__file__).parent]
-    places += [Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix)]
+    folders = [Path(tempfile.gettempdir()), Path(__file__).parents[2], Path(dense.__file__).parent]
+    folders += [Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix)]
     with contextlib.suppress(OSError):  # It may have been removed under us.
-        places.append(Path.cwd())
+        folders.append(Path.cwd())
     with contextlib.suppress(RuntimeError):  # Not every user has one.
-        places.append(Path.home())
+        folders.append(Path.home())
     environment = os.environ.get("VIRTUAL_ENV")
-    return [*places, Path(environment)] if environment else places
+    return [*folders, Path(environment)] if environment else folders
 
 
 def _mounted(trees: list[Path]) -> list[Path]:
     """File systems that are mounted within what shows: an overlay over a folder does not reach into them."""
-    found: set[Path] = set()
+    mounted: set[Path] = set()
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         name = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), line.split()[4])
         path = Path(name)
         if any(tree in path.parents for tree in trees) and path.is_dir() and not re.search(r"[,:\\]", name):
-            found.add(path)
-    return sorted(found)
+            mounted.add(path)
+    return sorted(mounted)
 
 
 def _shown(path: Path) -> Path:
-    place = Path(os.path.realpath(path))
-    if not place.is_dir() or place == Path("/") or re.search(r"[,:\\]", str(place)):
+    folder = Path(os.path.realpath(path))
+    if not folder.is_dir() or folder == Path("/") or re.search(r"[,:\\]", str(folder)):
         raise DenseError(f"{path} cannot be shown in a sandbox: it must be a folder, and no comma or colon in its name")
-    return place
+    return folder
 
 
-def _inside(trees: list[Path], places: list[Path]) -> Iterator[Path]:
-    """Of these places, those that would show."""
-    for place in places:
-        for path in {Path(os.path.normpath(place)), Path(os.path.realpath(place))}:
+def _inside(trees: list[Path], folders: list[Path]) -> Iterator[Path]:
+    """Of these folders, those that would show."""
+    for folder in folders:
+        for path in {Path(os.path.normpath(folder)), Path(os.path.realpath(folder))}:
             if str(path) not in NEVER_HIDDEN and any(tree in path.parents for tree in trees):
                 yield path
 
@@ -125,5 +125,5 @@ def _targets(path: Path) -> Iterator[Path]:
 
 def _is_visible(path: Path, trees: list[Path], blank: list[Path]) -> bool:
     real = Path(os.path.realpath(path))
-    around = {real, *real.parents}
-    return real.exists() and any(tree in around for tree in trees) and not any(place in around for place in blank)
+    folders = {real, *real.parents}
+    return real.exists() and not folders.isdisjoint(trees) and folders.isdisjoint(blank)
