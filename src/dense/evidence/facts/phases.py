@@ -177,7 +177,7 @@ LOOKING_PHASES: tuple[tuple[Callable[[_Look], bool], Phase | None], ...] = (
 
 def _looking_phase(names: Sequence[str], commands: Sequence[str], effects: Effects, family: str) -> Phase:
     look = _Look(names, commands, effects, family)
-    phase = next(phase for applies, phase in LOOKING_PHASES if applies(look))
+    phase: Phase | None = next(phase for applies, phase in LOOKING_PHASES if applies(look))
     return _verb_phase(effects.runs[0]) if phase is None else phase
 
 
