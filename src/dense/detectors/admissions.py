@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dense.detectors.registry import Detector, Finding, FindingCode
 from dense.evidence.ending.ending import longest_text
 from dense.evidence.facts.facts import SUCCESS, ActionFacts
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.phases import team_of
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.words import pattern
@@ -71,7 +70,7 @@ def _claims(evidence: TraceEvidence, closing: int, text: str) -> Iterator[Findin
 def _gave_nothing(fact: ActionFacts, evidence: TraceEvidence) -> bool:
     step = evidence.step(fact.action)
     is_short = bool(step.calls) and sum(len(seen.text) for seen in step.observations) <= MAX_NOTICE_CHARS
-    return is_short and not program_output(fact, step).strip()
+    return is_short and not evidence.output(fact.action).strip()
 
 
 def _is_shown(number: str, evidence: TraceEvidence, before: int) -> bool:

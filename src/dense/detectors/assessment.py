@@ -13,7 +13,7 @@ from dense.actions.check_commands import is_test_file
 from dense.detectors.registry import Finding, detect
 from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.outputs import found_nothing, program_output
+from dense.evidence.facts.outputs import found_nothing
 from dense.evidence.facts.paths import base_name, is_among, is_temporary, is_trial_file
 from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import TraceEvidence
@@ -197,7 +197,7 @@ class TraceAssessment:
         made = self.evidence.history.reads_back(fact.action)
         if made is None or made < changed:
             return False
-        return not self.evidence.origins.is_guess(program_output(fact, self.evidence.step(fact.action)), made)
+        return not self.evidence.origins.is_guess(self.evidence.output(fact.action), made)
 
     def has_output(self, fact: ActionFacts) -> bool:
         """Whether a tool returned something: what a harness says does not count."""
@@ -262,7 +262,7 @@ class _Range:
 
     @property
     def found_nothing(self) -> bool:
-        output = program_output(self.final, self.evidence.step(self.final.action))
+        output = self.evidence.output(self.final.action)
         return bool(self.final.result.reported_problem) or found_nothing(self.final, output)
 
     @property

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dense.detectors.registry import Detector, Finding, FindingCode, each_of
 from dense.evidence.ending.done import ANSWER_FORM, is_verified, is_work_shown, sight_of_answer
 from dense.evidence.ending.ending import prints_work, submitted_answer
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import TraceEvidence
 
 ANSWER_REJECTED = FindingCode("answer_rejected", "A submitted answer was rejected.", "serious", "root")
@@ -48,7 +47,7 @@ def empty_submission(evidence: TraceEvidence) -> Iterator[Finding]:
     last = evidence.facts[-1]
     step = evidence.steps[-1]
     is_printed = last.phase == "deliver" and prints_work(last) and not last.has_failed
-    if is_printed and step.observations and not program_output(last, step).strip():
+    if is_printed and step.observations and not evidence.output(last.action).strip():
         yield SUBMISSION_EMPTY.found(last.commands[-1], last.action)
 
 

@@ -10,7 +10,6 @@ from dense.detectors.registry import Detector, Finding, FindingCode, each_of
 from dense.evidence.deliverables.tracking import runs_after_writing
 from dense.evidence.ending.done import runs_something
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, is_among, is_named, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS
@@ -116,7 +115,7 @@ def _shows_own_change(evidence: TraceEvidence, fact: ActionFacts) -> bool:
         return any(SNIPPET.search(seen.text[:MAX_LISTING_CHARS]) for seen in evidence.step(fact.action).observations)
     if not fact.commands or fact.has_failed or LISTING_PROGRAMS.isdisjoint(fact.effects.runs):
         return False
-    shown = program_output(fact, evidence.step(fact.action))[:MAX_LISTING_CHARS]
+    shown = evidence.output(fact.action)[:MAX_LISTING_CHARS]
     own = [path for path, action in evidence.products.items() if action == fact.action]
     if shown.strip() and any(same_file(path, read) for path in own for read in fact.effects.reads):
         return True

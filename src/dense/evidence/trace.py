@@ -68,6 +68,7 @@ class TraceEvidence:
         self.facts = collect_facts(
             steps, done, results, texts, awaited={n: done[at].tests for n, at in awaited.items()}
         )
+        self._outputs: dict[int, str] = {}
         self._rejected_outputs: dict[str, str] = {}
         self.history = ActionLinks(self.facts, self.complaint_after)
 
@@ -77,13 +78,19 @@ class TraceEvidence:
     def step(self, action: int) -> Step:
         return self.steps[action - 1]
 
+    def output(self, action: int) -> str:
+        """What the programs of an action printed."""
+        if action not in self._outputs:
+            self._outputs[action] = program_output(self.fact(action), self.step(action))
+        return self._outputs[action]
+
     def complaint_after(self, action: int) -> str:
         """What the agent says right after an action, if it calls the result wrong; what it said of an earlier result
         that is all in this one; empty otherwise."""
         if action >= len(self.steps):
             return ""
         before, after = self.step(action), self.steps[action]
-        output = program_output(self.fact(action), before).strip()
+        output = self.output(action).strip()
         said = find_complaint(after.message) if before.agent == after.agent else ""
         said = said or next((words for text, words in self._rejected_outputs.items() if text in output), "")
         if said and len(output) >= MIN_REJECTED_CHARS:

@@ -23,7 +23,6 @@ from dense.evidence.deliverables.tracking import (
 from dense.evidence.ending.ending import plan_items, submitted_answer
 from dense.evidence.ending.limits import is_exact, is_result_limit, measured_limit
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS
@@ -150,7 +149,7 @@ def _sight(evidence: TraceEvidence, file: TrackedFile) -> int:
     made = file.made[-1]
     if not file.is_shown:
         return _run_after(evidence, made, file.path)
-    shown = program_output(evidence.fact(file.seen_at), evidence.step(file.seen_at))
+    shown = evidence.output(file.seen_at)
     typed = typed_contents(evidence.step(made), file.path)
     is_guess = evidence.origins.is_guess(shown, made) or evidence.origins.is_own_text(typed, made)
     return _run_after(evidence, made, file.path) if is_guess else file.seen_at

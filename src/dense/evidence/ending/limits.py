@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.evidence.trace import TraceEvidence
@@ -77,7 +76,7 @@ def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement |
 
 def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str) -> Iterator[float]:
     """What the output of an action says of a quantity with this unit."""
-    text = program_output(fact, evidence.step(fact.action))
+    text = evidence.output(fact.action)
     if unit in SECONDS:
         if "real" in text:
             yield from (60 * float(minutes) + float(seconds) for minutes, seconds in REAL.findall(text))
