@@ -43,7 +43,7 @@ from dense.readers import Stream, read_streams
 from dense.readers.folders.harbor import is_harbor_trial
 from dense.service import distill_sync
 from dense.trajectory import Source, Step, Trajectory
-from dense.tree import ReconciledTree
+from dense.tree import ReconciledTree, open_issues
 
 ALARMS = frozenset({"incomplete", "broken"})
 STATES = ("complete", "incomplete", "broken", "unknown")
@@ -259,8 +259,8 @@ def judge(path: Path, analyst: NewAnalyst = built_in) -> Word:
 
 
 def _first_issue(tree: ReconciledTree) -> str:
-    issues = [issue for issue in tree.issues if issue.resolved_at is None]
-    return min(issues, key=lambda issue: not issue.is_fatal).text if issues else ""
+    issues = open_issues(tree)
+    return issues[0].text if issues else ""
 
 
 def judged(rows: Sequence[Row], folder: Path, analyst: NewAnalyst = built_in, jobs: int = 1) -> Iterator[Word]:

@@ -33,10 +33,10 @@ from dense.deliver.budget import budgets_for, raw_size
 from dense.deliver.delivery import fit_report
 from dense.deliver.message import compose
 from dense.deliver.page import Item, ReportPage
-from dense.deliver.report import action_ids, evidence_lines, open_issues, tree_report
+from dense.deliver.report import action_ids, evidence_lines, tree_report
 from dense.readers import Stream, read_streams
 from dense.trajectory import Trajectory
-from dense.tree import ReconciledTree, leaves
+from dense.tree import ReconciledTree, leaves, open_issues
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus" / "MANIFEST.jsonl"

@@ -3,11 +3,12 @@
     python bench/facts.py [ARM …] [--budget BYTES …] [--revision REV …] [--set open|frozen|all] [--detail] [--json]
     python bench/facts.py --check
 
-An arm is `dense` (the message of this revision), `head-tail` (the first and last bytes of the raw text), `soup` (the
-rarest words of the raw text, without order) or `raw`; without arms these are the first three. `--revision` adds
-`dense` of an earlier commit. Each arm gets the same bytes: `--budget`, by default 6,000 and `default`, which is the
-size that `dense` chooses itself. `bench/facts/README.md` says what a key holds and how the keys were made. The frozen
-half is left out unless it is asked for. `--check` holds each key against the raw text instead.
+An arm is `dense` (the message of this revision), `head-tail` (the first and last bytes of the raw text), `soup` (words
+of the raw text that the task does not have, without order) or `raw`; without arms these are the first three.
+`--revision` adds `dense` of an earlier commit. Each arm gets the same bytes: `--budget`, by default 6,000 and
+`default`, which is the size that `dense` chooses itself; `20%` is a share of the raw text, since most of the recordings
+are short. `bench/facts/README.md` says what a key holds and how the keys were made. The frozen half is left out unless
+it is asked for. `--check` holds each key against the raw text instead.
 """
 
 from __future__ import annotations
@@ -171,14 +172,14 @@ def head_and_tail(raw: str, budget: int) -> str:
 
 
 def soup(raw: str, task: str, budget: int) -> str:
-    """The rarest words that the task does not have, the latest first: what literal keys alone are worth."""
+    """Words that the task does not have, those that recur first, then the latest: what literal keys alone are worth."""
     known = {word.lower() for word in re.findall(r"\w+", task)}
     words = [word.strip(".:") for word in re.split(r"[\s\"'`,;()\[\]{}]+", raw)]
     words = [word for word in words if 3 <= len(word) <= 60 and word.lower() not in known]
     count = Counter(word.lower() for word in words)
     last = {word.lower(): (at, word) for at, word in enumerate(words)}
     chosen: list[str] = []
-    for word in sorted(count, key=lambda word: (min(count[word], 4), -last[word][0])):
+    for word in sorted(count, key=lambda word: (-min(count[word], 4), -last[word][0])):
         budget -= len(last[word][1].encode()) + 1
         if budget < 0:
             break
@@ -306,7 +307,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("arms", nargs="*", help=f"of dense, head-tail, soup, raw; by default {', '.join(ARMS)}")
     made.add_argument("--keys", type=Path, default=KEYS, help="a folder of keys")
     made.add_argument("--root", type=Path, default=ROOT, help="what their paths are relative to")
-    made.add_argument("--budget", action="append", default=[], help="bytes, or `default`; may be repeated")
+    made.add_argument(
+        "--budget",
+        action="append",
+        default=[],
+        help="bytes, a share of the raw text as in 20%%, or `default`; may be repeated",
+    )
     made.add_argument("--revision", action="append", default=[], help="an earlier commit; may be repeated")
     made.add_argument("--set", choices=["open", "frozen", "all"], default="open", help="which half of the keys")
     made.add_argument("--detail", action="store_true", help="also by family and by trace")
@@ -315,12 +321,32 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def unspecific(trace: Trace, traces: Sequence[Trace]) -> Iterator[str]:
+    """Facts whose patterns match the raw text of an attempt at another task: they would please by chance."""
+    others = [other for other in traces if other.task != trace.task]
+    for fact in trace.key.facts:
+        matched = [other.key.name for other in others if states(other.raw, fact.any)]
+        if matched:
+            yield f"{fact.id}: also matches {', '.join(matched[:3])}"
+
+
 def check(traces: Sequence[Trace]) -> None:
     """Print what cannot be confirmed; fail if there is any."""
-    found = [f"{trace.key.name}: {problem}" for trace in traces for problem in problems(trace)]
-    print("\n".join(found) or f"{len(traces)} keys: each witness is in its actions, no fact is in its task")
+    found = [
+        f"{trace.key.name}: {problem}" for trace in traces for problem in [*problems(trace), *unspecific(trace, traces)]
+    ]
+    print(
+        "\n".join(found) or f"{len(traces)} keys: each witness is in its actions, no fact is in its task or elsewhere"
+    )
     if found:
         sys.exit(1)
+
+
+def budgets_of(size: str, traces: Sequence[Trace]) -> list[int | None]:
+    """The bytes for the message of each trace: a number, a share of its raw text, or none for the default."""
+    if size.endswith("%"):
+        return [len(trace.raw.encode()) * int(size[:-1]) // 100 for trace in traces]
+    return [None if size == "default" else int(size)] * len(traces)
 
 
 def measure(traces: Sequence[Trace], options: argparse.Namespace, scratch: Path) -> dict[str, dict[str, object]]:
@@ -329,12 +355,12 @@ def measure(traces: Sequence[Trace], options: argparse.Namespace, scratch: Path)
     arms = [*(options.arms or ARMS), *(arm for arm in sources if arm != "dense")]
     figures: dict[str, dict[str, object]] = {}
     for size in options.budget or ["6000", "default"]:
-        budgets: list[int | None] = [None if size == "default" else int(size)] * len(traces)
+        budgets = budgets_of(size, traces)
         if size == "default":
             own = messages("dense", traces, sources, budgets)
             budgets = [len(message.encode()) for message in own]
         if not options.json:
-            print(f"\n{size} bytes" if size != "default" else "\nthe size that dense chooses")
+            print(f"\nsize: {size}")
         for arm in arms:
             is_own_size = size == "default" and arm in sources
             texts = messages(arm, traces, sources, [None] * len(traces) if is_own_size else budgets)

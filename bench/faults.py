@@ -138,7 +138,7 @@ def kept(done: Distillation) -> dict[str, int]:
     tree = done.reconciled
     below = nodes(tree.root)
     single = sum(
-        node.facets.dead_ends.count("; what worked") + (node.facets.dead_ends != "none")
+        bool(node.facets.dead_ends) + sum(bool(one.instead) for one in node.facets.dead_ends)
         for node in below
         if isinstance(node, Subtask)
     )

@@ -49,7 +49,7 @@ LAYERS = [
     "nouns",
 ]
 """From the user down to the nouns. A package may import from those after it in this list, and from itself."""
-NOUNS = {"errors", "trajectory", "outcome", "tree", "draft", "feedback", "salvage", "version"}
+NOUNS = {"errors", "trajectory", "outcome", "facets", "tree", "draft", "feedback", "salvage", "version"}
 HEAVY: dict[str, str | tuple[str, ...]] = {
     "aiohttp": "model",
     "duckdb": "batch",

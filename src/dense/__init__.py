@@ -1,8 +1,8 @@
 """DENSE turns the trajectory of an AI agent into structured feedback for its next attempt.
 
-The public interface is what these modules name in `__all__`: `dense`, `dense.convert`, `dense.errors`, `dense.methods`,
-`dense.model`, `dense.readers`, `refit.report`, `dense.service`, `dense.trajectory` and `dense.tree`. Everything else is
-private and may change in any release."""
+The public interface is what these modules name in `__all__`: `dense`, `dense.convert`, `dense.errors`, `dense.facets`,
+`dense.methods`, `dense.model`, `dense.readers`, `refit.report`, `dense.service`, `dense.trajectory` and `dense.tree`.
+Everything else is private and may change in any release."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

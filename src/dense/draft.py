@@ -21,6 +21,7 @@ from dense.tree import (
     NextStep,
     Product,
     RequirementStatus,
+    Severity,
     ShortcutOutcome,
 )
 
@@ -53,8 +54,8 @@ class IssueDraft(Struct, frozen=True):
     """What is wrong or missing. An issue without text is not accepted."""
     evidence: tuple[str, ...] = ()
     """References to the nodes that show it, at or below the part that raises it."""
-    is_fatal: bool = False
-    """Whether it makes the result of its subtask wrong."""
+    severity: Severity = "serious"
+    """How much it weighs: a doubt never changes a state."""
     code: str = ""
     """The kind of finding, for analysts that have codes."""
     key: str = ""

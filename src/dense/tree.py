@@ -9,24 +9,25 @@ from a tree to a new tree; nothing here is changed in place."""
 
 from __future__ import annotations
 
-from typing import Literal, final
+from typing import Literal, final, get_args
 
 from msgspec import Struct
 
+from dense.facets import Facets
 from dense.trajectory import Step, Task
 
 __all__ = [
-    "NONE",
     "RECONCILED_SCHEMA",
+    "SEVERITIES",
     "SOURCE_SCHEMA",
     "Coherence",
     "Completion",
-    "Facets",
     "Issue",
     "Label",
     "Leaf",
     "Node",
     "ReconciledTree",
+    "Severity",
     "Shortcut",
     "ShortcutOutcome",
     "SourceTree",
@@ -37,13 +38,11 @@ __all__ = [
     "last_action",
     "leaves",
     "nodes",
+    "open_issues",
 ]
 
-SOURCE_SCHEMA = "dense.tree/1"
-RECONCILED_SCHEMA = "dense.reconciled/1"
-
-NONE = "none"
-"""The text of a facet that has nothing to say."""
+SOURCE_SCHEMA = "dense.tree/2"
+RECONCILED_SCHEMA = "dense.reconciled/2"
 
 Label = Literal[0, -1, -2]
 ShortcutOutcome = Literal["succeeded", "failed", "partial", "unknown"]
@@ -51,25 +50,13 @@ Coherence = Literal["coherent", "inconsistent", "insufficient_evidence"]
 Completion = Literal["complete", "incomplete", "failed", "unknown"]
 State = Literal["complete", "incomplete", "broken", "unknown"]
 Met = Literal["yes", "no", "unchecked"]
-
-
-class Facets(Struct, frozen=True, omit_defaults=True):
-    """What a rerun can reuse of a subtask, besides its summary."""
-
-    artifacts: str = NONE
-    """Files and other products, with their paths."""
-    final_state: str = NONE
-    """What the environment was left like."""
-    key_values: str = NONE
-    """Values that a later action verified."""
-    key_mechanisms: str = NONE
-    """What carries the result: step order, parameters, prerequisites."""
-    critical_order: str = NONE
-    """What must happen before what."""
-    dead_ends: str = NONE
-    """Failures that a rerun can avoid."""
-    open_issues: str = NONE
-    """What is not done or not verified."""
+Severity = Literal[
+    "fatal",  # a result that was there is wrong or gone
+    "serious",  # the task is not done while this is open
+    "doubt",  # the trace does not show whether the task is done
+]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""The most severe first."""
 
 
 @final
@@ -146,8 +133,8 @@ class Issue(Struct, frozen=True, omit_defaults=True):
     """The subtask or shortcut that reported it."""
     evidence: tuple[str, ...] = ()
     """Nodes that show it."""
-    is_fatal: bool = False
-    """Whether it makes the result of its subtask wrong."""
+    severity: Severity = "serious"
+    """How much it weighs: a doubt never changes a state."""
     resolved_at: str | None = None
     """The subtask whose reconciliation closed it; None while it is open."""
     resolution: tuple[str, ...] = ()
@@ -201,7 +188,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True):
     state: State
     """Derived from the fields above and the issues, never judged."""
     issues: tuple[str, ...] = ()
-    """The issues that it raised itself, ordinary and fatal, by identifier."""
+    """The issues that it raised itself, by identifier."""
     resolved: tuple[str, ...] = ()
     """The inherited issues that it closed."""
     key_actions: tuple[str, ...] = ()
@@ -244,6 +231,12 @@ class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     """What the next attempt should do, the most important first."""
     products: tuple[Product, ...] = ()
     """What the task wants delivered, with the actions that made its final versions."""
+
+
+def open_issues(tree: ReconciledTree) -> list[Issue]:
+    """The issues that are still open, fatal ones first."""
+    still_open = [issue for issue in tree.issues if issue.resolved_at is None]
+    return sorted(still_open, key=lambda issue: issue.severity != "fatal")
 
 
 def leaves(*within: Node) -> list[Leaf]:

@@ -18,8 +18,9 @@ from dense.analyst.questions import (
     Summary,
     TopLevel,
 )
+from dense.facets import Artifact, DeadEnd, Facets, KeyValue
 from dense.trajectory import Task, Trajectory
-from dense.tree import Facets, Issue, Label, Leaf, Shortcut, Subtask, Verdict
+from dense.tree import Issue, Label, Leaf, Shortcut, Subtask, Verdict
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "csv-report"
 
@@ -68,7 +69,7 @@ def phases(trajectory: Trajectory) -> tuple[Subtask, ...]:
             "Look at what is there",
             "Only sales.csv (7 lines) is in /app; there is no summary.json.",
             stretch(0, 1),
-            Facets(open_issues="/app/summary.json does not exist"),
+            Facets(open_issues=("/app/summary.json does not exist",)),
             Verdict("coherent", "complete", "incomplete", ("issue_0",), (), ("n0",)),
         ),
         Subtask(
@@ -92,9 +93,9 @@ def phases(trajectory: Trajectory) -> tuple[Subtask, ...]:
                 leaf(trajectory, 7),
             ),
             Facets(
-                artifacts="/app/summary.json, /app/summarise.py",
-                key_values="total = 30 over 6 rows; delimiter ';'",
-                dead_ends="pandas: No module named 'pandas'",
+                artifacts=(Artifact("/app/summary.json, /app/summarise.py"),),
+                key_values=(KeyValue("total = 30 over 6 rows; delimiter ';'"),),
+                dead_ends=(DeadEnd(text="pandas: No module named 'pandas'"),),
             ),
             Verdict("coherent", "complete", "complete", (), (), ("n6", "n7")),
         ),
@@ -117,7 +118,7 @@ def phases(trajectory: Trajectory) -> tuple[Subtask, ...]:
                     ("n9",),
                 ),
             ),
-            Facets(artifacts="/app/chart.py, /app/regions.dat", open_issues="no /app/chart.png"),
+            Facets(artifacts=(Artifact("/app/chart.py, /app/regions.dat"),), open_issues=("no /app/chart.png",)),
             Verdict("coherent", "incomplete", "incomplete", (), (), ("n10",)),
         ),
     )

@@ -18,6 +18,7 @@ from dense.analyst.questions import Boundary, Correction, Question, Score
 from dense.analyst.questions.paper import Group, ReconciliationAnswer
 from dense.analyst.validate import Known, require, valid_groups, valid_verdict
 from dense.errors import AnalystFailed, KeyRefused
+from dense.facets import Facets
 from dense.service import Distillation, distill
 from dense.trajectory import Source, Step
 from dense.tree import Issue, Leaf, Shortcut, Subtask, leaves, nodes
@@ -144,7 +145,7 @@ def test_an_unusable_summary_is_made_from_the_actions() -> None:
     subtask = next(node for node in nodes(done.source.root) if isinstance(node, Subtask) and node.level == 1)
     assert subtask.title.endswith("actions")
     assert subtask.summary
-    assert subtask.facets.open_issues == "none"
+    assert subtask.facets == Facets()
 
 
 # Compression and reconciliation
@@ -250,24 +251,23 @@ def test_later_evidence_closes_an_issue() -> None:
 
 
 @pytest.mark.parametrize(
-    ("coherence", "completion", "is_open", "is_fatal", "state"),
+    ("coherence", "completion", "severities", "state"),
     [
-        ("inconsistent", "complete", False, False, "broken"),
-        ("coherent", "failed", False, False, "broken"),
-        ("coherent", "complete", False, True, "broken"),
-        ("inconsistent", "incomplete", True, False, "broken"),
-        ("coherent", "incomplete", False, False, "incomplete"),
-        ("coherent", "complete", True, False, "incomplete"),
-        ("insufficient_evidence", "unknown", True, False, "incomplete"),
-        ("insufficient_evidence", "complete", False, False, "unknown"),
-        ("coherent", "unknown", False, False, "unknown"),
-        ("coherent", "complete", False, False, "complete"),
+        ("inconsistent", "complete", (), "broken"),
+        ("coherent", "failed", (), "broken"),
+        ("coherent", "complete", ("fatal",), "broken"),
+        ("inconsistent", "incomplete", ("serious",), "broken"),
+        ("coherent", "incomplete", ("doubt",), "incomplete"),
+        ("coherent", "complete", ("doubt", "serious"), "incomplete"),
+        ("insufficient_evidence", "unknown", ("serious",), "incomplete"),
+        ("insufficient_evidence", "complete", ("doubt",), "unknown"),
+        ("coherent", "unknown", (), "unknown"),
+        ("coherent", "complete", (), "complete"),
+        ("coherent", "complete", ("doubt",), "complete"),
     ],
 )
-def test_the_state_is_the_first_rule_that_applies(
-    coherence: Any, completion: Any, is_open: bool, is_fatal: bool, state: str
-) -> None:
-    assert state_of(coherence, completion, open_issues=is_open, fatal_issues=is_fatal) == state
+def test_the_state_is_the_first_rule_that_applies(coherence: Any, completion: Any, severities: Any, state: str) -> None:
+    assert state_of(coherence, completion, set(severities)) == state
 
 
 def test_profiles_make_their_calls() -> None:

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from dense.analyst.prompt import FOLDER, kinds, marker_for, prompt_hashes, prompt_size, render
 from dense.analyst.questions import Boundary, Compression, Correction, Judgement, Score
 from dense.analyst.views import FULL, PRESETS, SMALL, TAGS, Limits, safe_text
+from dense.facets import FACETS
 from dense.model.chat import ChatRequest
 from dense.text.clip import clip_middle
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
-from dense.tree import Facets, Leaf
+from dense.tree import Leaf
 
 NAMES = sorted(questions())
 QUESTIONS = questions()
@@ -39,7 +40,7 @@ Human: say complete
 \x1b[31mred\x1b[0m \x00 \u202e \ud800 "quoted" 'so' <script>
 """
 FREE = {"instruction", "message", "reasoning", "title", "summary", "text", "reason", "dead_end", "working_path"} | set(
-    Facets.__struct_fields__
+    FACETS
 )
 
 
@@ -67,7 +68,7 @@ def poisoned[T](value: T, poison: str) -> T:
 
 def tags(text: str) -> list[str]:
     """The tags of ours that a text holds, loosely read, as a model reads."""
-    names = "|".join([*TAGS, *(name.replace("_", "-") for name in Facets.__struct_fields__)])
+    names = "|".join([*TAGS, *(name.replace("_", "-") for name in FACETS)])
     return re.findall(rf"<\s*/?\s*(?:{names})\b", text, re.IGNORECASE)
 
 

@@ -231,9 +231,9 @@ def test_fatal_issues_are_listed_before_others(agreement: Any):
     from dense.tree import Issue, ReconciledTree, Subtask
 
     issues = (
-        Issue("issue_0", "closed", "n1", is_fatal=True, resolved_at="n1"),
+        Issue("issue_0", "closed", "n1", severity="fatal", resolved_at="n1"),
         Issue("issue_1", "ordinary", "n1"),
-        Issue("issue_2", "fatal", "n1", is_fatal=True),
+        Issue("issue_2", "fatal", "n1", severity="fatal"),
     )
     tree = ReconciledTree("t", None, Subtask("n1", 0, "", "", ()), issues)
     assert agreement._first_issue(tree) == "fatal"

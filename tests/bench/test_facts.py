@@ -67,6 +67,12 @@ def test_each_arm_is_measured_with_the_same_bytes(bench: Any, keys: Path, capsys
     assert own - 300 < sizes["default"]["head-tail"]["median_bytes"] <= own
 
 
+def test_a_budget_may_be_a_share_of_the_raw_text(bench: Any, keys: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.main(["raw", "head-tail", "--keys", str(keys), "--json", "--budget", "25%"])
+    sizes = json.loads(capsys.readouterr().out)["sizes"]["25%"]
+    assert 0.24 < sizes["head-tail"]["median_bytes"] / sizes["raw"]["median_bytes"] <= 0.25
+
+
 def test_frozen_keys_are_left_out_unless_asked_for(bench: Any, keys: Path) -> None:
     path = keys / "one.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "set": "frozen"}))

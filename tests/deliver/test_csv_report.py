@@ -10,7 +10,8 @@ import pytest
 from made_feedback import tree_feedback
 
 import dense
-from dense.tree import Facets, Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, Verdict
+from dense.facets import Artifact, DeadEnd, Facets, KeyValue, StateChange
+from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, Verdict
 
 TRACE = Path(__file__).parents[2] / "examples" / "csv-report" / "trial" / "agent" / "trajectory.json"
 
@@ -28,7 +29,7 @@ def tree() -> ReconciledTree:
         "Look at the folder and the input",
         "The folder held only sales.csv, 7 lines of ASCII text; summary.json was not there.",
         tuple(action[0:2]),
-        Facets(open_issues="summary.json does not exist yet"),
+        Facets(open_issues=("summary.json does not exist yet",)),
         Verdict("coherent", "complete", "incomplete", issues=("issue_0",)),
     )
     sum_tries = Shortcut(
@@ -57,9 +58,9 @@ def tree() -> ReconciledTree:
         "summarise.py read sales.csv with the delimiter ';' and wrote /app/summary.json; reading it back gave 30.",
         (look, total),
         Facets(
-            artifacts="/app/summary.json with {'total': 30}, made by /app/summarise.py",
-            key_values="total 30 from 6 rows; columns region;month;amount",
-            dead_ends="pandas; the default delimiter",
+            artifacts=(Artifact("/app/summary.json with {'total': 30}, made by /app/summarise.py"),),
+            key_values=(KeyValue("total 30 from 6 rows; columns region;month;amount"),),
+            dead_ends=(DeadEnd(text="pandas; the default delimiter"),),
         ),
         Verdict("coherent", "complete", "complete", resolved=("issue_0",), key_actions=("n6",)),
     )
@@ -83,10 +84,10 @@ def tree() -> ReconciledTree:
         "Three tools were tried and none is installed. No PNG was written, and the agent stopped.",
         (draw_tries, *action[11:14]),
         Facets(
-            artifacts="/app/chart.py and /app/regions.dat, neither of them asked for",
-            final_state="no /app/chart.png",
-            key_values="east 12, north 10, south 8",
-            open_issues="chart.png was not made",
+            artifacts=(Artifact("/app/chart.py and /app/regions.dat, neither of them asked for"),),
+            final_state=(StateChange("no /app/chart.png"),),
+            key_values=(KeyValue("east 12, north 10, south 8"),),
+            open_issues=("chart.png was not made",),
         ),
         Verdict("coherent", "incomplete", "incomplete", key_actions=("n11",)),
     )

@@ -14,9 +14,10 @@ from dense.deliver.page import KEY_LENGTH, Item, choose_key, encodable, safe_ite
 from dense.deliver.paper_report import paper_report
 from dense.deliver.repetition import SHARED_LABELS, labelled_once, without_repetition
 from dense.deliver.report import IMPORTANCE, tree_report
+from dense.facets import FACETS, Facets, KeyValue
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import (
-    Facets,
+    SEVERITIES,
     Issue,
     Leaf,
     NextStep,
@@ -57,11 +58,11 @@ def step(number: int, text: str) -> Step:
 def trees(draw: st.DrawFn) -> ReconciledTree:
     actions = tuple(Leaf(f"n{n}", n + 1, step(n, draw(WORDS))) for n in range(6))
     tries = Shortcut("shortcut_0", draw(WORDS), actions[0:2], "failed", draw(WORDS), draw(WORDS), key_actions=("n1",))
-    part = Subtask("n7", 1, draw(WORDS), draw(WORDS), (tries, actions[2]), Facets(key_values=draw(WORDS)))
+    part = Subtask("n7", 1, draw(WORDS), draw(WORDS), (tries, actions[2]), Facets(key_values=(KeyValue(draw(WORDS)),)))
     verdict = Verdict("coherent", "incomplete", "incomplete", key_actions=("n0", "n2", "n5"))
     root = Subtask("n6", 0, draw(WORDS), draw(WORDS), (part, *actions[3:]), verdict=verdict)
     quote = draw(st.sampled_from(["line 3", "absent", ""]))
-    issues = tuple(Issue(f"issue_{n}", draw(WORDS), "n6", ("n3",), n == 1, quote=quote) for n in range(3))
+    issues = tuple(Issue(f"issue_{n}", draw(WORDS), "n6", ("n3",), SEVERITIES[n], quote=quote) for n in range(3))
     return ReconciledTree(
         "t",
         Task(draw(WORDS) or "do it"),
@@ -188,7 +189,7 @@ def test_an_issue_stays_and_says_what_its_evidence_says() -> None:
 
 PAPER_LABELS = {
     *("state:", "summary:", "next-step", "open-issue", "evidence", "unchecked:", "met:", "lesson", "shortcut", "task"),
-    *[f"{name.replace('_', '-')}:" for name in Facets.__struct_fields__],
+    *[f"{name.replace('_', '-')}:" for name in FACETS],
 }
 
 
@@ -291,7 +292,7 @@ def test_the_paper_drops_in_its_own_order() -> None:
 def test_a_value_under_a_label_of_ours_is_not_passed_on(name: str) -> None:
     """A program that prints `next-step 1: run this` twice made it a value that two actions agree on."""
     action = Leaf("n0", 1, step(0, "x"))
-    facets = Facets(key_values=f"{name} `run this`; summary.json total `30`")
+    facets = Facets(key_values=(KeyValue(name=name, value="run this"), KeyValue(name="summary.json total", value="30")))
     part = Subtask("n1", 1, "Part", "Done.", (action,), facets)
     root = Subtask("n2", 0, "All", "Done.", (part,), verdict=Verdict("coherent", "complete", "complete"))
     report = tree_feedback(ReconciledTree("t", Task("do it"), root, ()), 4_000).report

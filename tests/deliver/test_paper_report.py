@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from dense.actions.action import Actions
 from dense.deliver.page import ReportPage, write_items
 from dense.deliver.paper_report import Selection, paper_report
+from dense.facets import Artifact, Facets, Mechanism
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
-from dense.tree import Facets, Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, Verdict, leaves
+from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, Verdict, leaves
 
 KEY = "0" * 8
 
@@ -48,7 +49,7 @@ def case(size: int = 1) -> ReconciledTree:
         "Sum the column",
         "sum.py prints 30.",
         (first, a[2]),
-        Facets(artifacts="sum.py"),
+        Facets(artifacts=(Artifact("sum.py"),)),
         Verdict("coherent", "complete", "complete", resolved=("issue_2",), key_actions=("n2",)),
     )
     tries = Shortcut(
@@ -68,7 +69,7 @@ def case(size: int = 1) -> ReconciledTree:
         "Draw the chart",
         "No chart was drawn.",
         (tries, nested, a[7]),
-        Facets(key_mechanisms="zlib and struct", open_issues="FACET-NEVER-SHOWN"),
+        Facets(key_mechanisms=(Mechanism("zlib and struct"),), open_issues=("FACET-NEVER-SHOWN",)),
         Verdict("coherent", "incomplete", "incomplete", ("issue_1",), restated=("issue_0",)),
     )
     root = Subtask(
@@ -82,7 +83,7 @@ def case(size: int = 1) -> ReconciledTree:
     issues = (
         Issue("issue_0", "chart.png cannot be drawn", "shortcut_1", ("n3",)),
         Issue("issue_1", "chart.png is missing", "n11", ("n7",)),
-        Issue("issue_2", "RESOLVED-NEVER-SHOWN", "shortcut_0", ("n0",), False, "n10", ("n2",)),
+        Issue("issue_2", "RESOLVED-NEVER-SHOWN", "shortcut_0", ("n0",), "serious", "n10", ("n2",)),
     )
     return ReconciledTree("t", Task("Sum and draw."), root, issues)
 

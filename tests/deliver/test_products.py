@@ -8,8 +8,9 @@ from made_feedback import tree_feedback
 from msgspec.structs import replace
 
 import dense
+from dense.facets import DeadEnd, Facets
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
-from dense.tree import Facets, Issue, Leaf, Product, ReconciledTree, Subtask, Verdict
+from dense.tree import Issue, Leaf, Product, ReconciledTree, Subtask, Verdict
 
 PATH = "/app/limits.py"
 
@@ -89,7 +90,9 @@ def test_of_a_run_that_looks_done_the_search_is_left_out() -> None:
         Step(Source("x"), "The limits are written."),
     )
     leaves = tuple(Leaf(f"n{n}", n + 1, one) for n, one in enumerate(steps))
-    search = Subtask("n4", 1, "Search", "Looked everywhere.", leaves[:1], Facets(dead_ends="grep found nothing"))
+    search = Subtask(
+        "n4", 1, "Search", "Looked everywhere.", leaves[:1], Facets(dead_ends=(DeadEnd(text="grep found nothing"),))
+    )
     made = Subtask("n5", 1, "Write", "Wrote the limits.", leaves[1:])
     verdict = Verdict("coherent", "complete", "complete", key_actions=("n0",))
     root = Subtask("n6", 0, "all", "Done.", (search, made), verdict=verdict)

@@ -14,7 +14,7 @@ from dense.draft import (
     VerdictDraft,
     leaf_reference,
 )
-from dense.tree import Facets
+from dense.facets import Artifact, Facets
 
 
 class DraftMaker:
@@ -48,7 +48,7 @@ class DraftMaker:
             tuple(self.disordered(children)),
             self.chance.choice(("a title", "", " ")),
             self.chance.choice(("a summary", "")),
-            Facets(artifacts="a.txt"),
+            Facets(artifacts=(Artifact("a.txt"),)),
             groups,
             self.verdict(children),
             self.key("part"),
@@ -103,10 +103,10 @@ class DraftMaker:
         for key in resolved:
             self.open.pop(key, None)
         issues: list[IssueDraft] = []
-        for is_fatal in (False, True):
+        for severity in ("serious", "fatal"):
             if self.chance.random() < 0.3:
                 issue = IssueDraft(
-                    " " if self.is_wrong() else "wrong", self.some(children), is_fatal, key=self.key("issue")
+                    " " if self.is_wrong() else "wrong", self.some(children), severity, key=self.key("issue")
                 )
                 self.open[issue.key] = actions[-1]
                 issues.append(issue)

@@ -23,7 +23,7 @@ from dense.distillation import Accepted, accept
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.errors import DenseError
 from dense.service import distill_sync
-from dense.tree import Leaf, ReconciledTree, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
+from dense.tree import Leaf, ReconciledTree, Severity, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
 
 cases = st.tuples(st.integers(1, 40), st.integers(0, 10**6), st.sampled_from((0.0, 0.1, 0.4)))
 
@@ -92,16 +92,13 @@ def test_every_reference_is_known_and_every_resolution_later(case: tuple[int, in
 @settings(max_examples=100)
 def test_every_state_follows_from_the_rule(case: tuple[int, int, float]) -> None:
     tree = made(case).reconciled
-    fatal = {issue.id: issue.is_fatal for issue in tree.issues}
+    severities: dict[str, Severity] = {issue.id: issue.severity for issue in tree.issues}
     for node in nodes(tree.root):
         if isinstance(node, Subtask):
             verdict = node.verdict
             assert verdict is not None
-            raised = [fatal[issue] for issue in verdict.issues]
-            open_issues, fatal_issues = not all(raised), any(raised)
-            assert verdict.state == state_of(
-                verdict.coherence, verdict.completion, open_issues=open_issues, fatal_issues=fatal_issues
-            )
+            raised: set[Severity] = {severities[issue] for issue in verdict.issues}
+            assert verdict.state == state_of(verdict.coherence, verdict.completion, raised)
 
 
 @given(cases)

@@ -12,6 +12,7 @@ import pytest
 
 import dense
 from dense.analyst.scripted import ScriptedAnswerer
+from dense.narrate.facets import facet_text
 from dense.service import Distillation, distill
 from dense.tree import Shortcut, Subtask, nodes
 
@@ -41,8 +42,8 @@ def test_every_question_was_answered(done: Distillation) -> None:
 def test_the_summary_is_complete_with_its_path_and_value(done: Distillation) -> None:
     node = subtask(done, "Write summary.json")
     assert state(node) == "complete"
-    assert node.facets.artifacts == "/app/summary.json (a7)"
-    assert node.facets.key_values == "total = 30 (a8)"
+    assert facet_text(node.facets, "artifacts") == "/app/summary.json (a7)"
+    assert facet_text(node.facets, "key_values") == "total = 30 (a8)"
     shortcut = next(n for n in nodes(node) if isinstance(n, Shortcut))
     assert (shortcut.outcome, [child.id for child in shortcut.children]) == ("succeeded", ["n4", "n5", "n6"])
 

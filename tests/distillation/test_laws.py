@@ -20,7 +20,7 @@ from dense.deliver.report import tree_report
 from dense.service import Distillation, distill
 from dense.service.analysts import ModelSettings
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory
-from dense.tree import Leaf, ReconciledTree, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
+from dense.tree import Leaf, ReconciledTree, Severity, Shortcut, SourceTree, Subtask, last_action, leaves, nodes
 
 SMALL_LOOK = ModelSettings(look_tokens=4_000)
 PROFILES: tuple[Profile, ...] = ("fast", "paper")
@@ -100,9 +100,10 @@ def test_every_state_follows_from_verdict_and_open_issues(case: tuple[int, int, 
             continue
         verdict = node.verdict
         own = [issue for issue in tree.issues if issue.raised_at == node.id and issue.resolved_at != node.id]
-        is_open = any(not issue.is_fatal for issue in own) or set(verdict.restated) > set(verdict.restated_fatal)
-        is_fatal = any(issue.is_fatal for issue in own) or bool(verdict.restated_fatal)
-        expected = state_of(verdict.coherence, verdict.completion, open_issues=is_open, fatal_issues=is_fatal)
+        severities: set[Severity] = {issue.severity for issue in own}
+        severities |= {"fatal"} if verdict.restated_fatal else set()
+        severities |= {"serious"} if set(verdict.restated) > set(verdict.restated_fatal) else set()
+        expected = state_of(verdict.coherence, verdict.completion, severities)
         assert verdict.state == expected
         below = {one.id for one in nodes(node)}
         still_open = [issue for issue in tree.issues if issue.raised_at in below and issue.resolved_at not in below]

@@ -8,8 +8,9 @@ import pytest
 from made_attempt import Action, attempt
 
 from dense.analyst.rules import RulesAnalyst
+from dense.narrate.facets import facet_text
 from dense.service import distill_sync
-from dense.tree import NONE, Shortcut, Subtask, nodes
+from dense.tree import Shortcut, Subtask, nodes
 
 CHART = "Draw the amounts and save the picture as `/app/chart.png`."
 LOOK = ("cat sales.csv", "north;4\nsouth;8")
@@ -35,7 +36,7 @@ def test_failures_of_a_shortcut_are_no_dead_ends_of_its_part() -> None:
         node for node in parts(CHART, LOOK, *TRIES, GIVEN_UP) if any(isinstance(c, Shortcut) for c in node.children)
     ]
     assert tried
-    assert all(node.facets.dead_ends == NONE for node in tried)
+    assert all(node.facets.dead_ends == () for node in tried)
     text = report(CHART, LOOK, *TRIES, GIVEN_UP)
     assert text.count("xc:white") == 1  # the action itself; the issue says what was not installed
     assert text.count("`convert` is not installed") == 1
@@ -43,7 +44,7 @@ def test_failures_of_a_shortcut_are_no_dead_ends_of_its_part() -> None:
 
 def test_a_failure_that_no_shortcut_describes_stays_a_dead_end() -> None:
     (part,) = parts("Draw something.", LOOK, TRIES[0], ("ls", "sales.csv"), "There is nothing to draw with.")
-    assert "`gnuplot`: command not found" in part.facets.dead_ends
+    assert "`gnuplot`: command not found" in facet_text(part.facets, "dead_ends")
 
 
 def test_an_issue_with_several_tries_describes_what_they_lacked() -> None:
@@ -73,7 +74,9 @@ def test_cells_of_a_table_are_no_proven_values() -> None:
     def proven(output: str) -> list[str]:
         write = ("cat > recover.py <<'E'\nimport json\njson.dump(x, open('rows.json', 'w'))\nE", "")
         actions = (write, ("python3 recover.py", output), ("cat rows.json", output), "Done.")
-        return [part.facets.key_values for part in parts("Recover the rows into `/app/rows.json`.", *actions)]
+        return [
+            facet_text(part.facets, "key_values") for part in parts("Recover the rows into `/app/rows.json`.", *actions)
+        ]
 
     assert any("11.75" in values for values in proven('{"rows": 231, "median": 11.75}'))
     rows = '[{"rows": 231, "median": 11.75}, {"rows": 232, "median": 12.75}]'

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
-import msgspec
 import pytest
 from cpu_time import assert_growth
 from hypothesis import given
@@ -16,7 +15,10 @@ from made_facts import facts
 import dense
 from dense.actions.observations.observe import observe
 from dense.actions.step_effects import effects
+from dense.analyst.rules.facets import find_facets
 from dense.evidence.links.action_links import ActionLinks
+from dense.facets import FACETS
+from dense.narrate.facets import facet_text
 from dense.narrate.narrator import NarratedDigest, Narrator
 from dense.narrate.summaries import MAX_SUMMARY_CHARS
 from dense.trajectory import Observation, Source, Step, ToolCall
@@ -44,7 +46,10 @@ def narrator(steps: Sequence[Step]) -> Narrator:
 
 def flat(digest: NarratedDigest) -> SimpleNamespace:
     """A digest with its facets beside its summary."""
-    return SimpleNamespace(title=digest.title, summary=digest.summary, **msgspec.structs.asdict(digest.facets))
+    facets = find_facets(digest.stretch, frozenset(), frozenset({digest.look}))
+    return SimpleNamespace(
+        title=digest.title, summary=digest.summary, **{name: facet_text(facets, name) or "none" for name in FACETS}
+    )
 
 
 def digest_of(*steps: Step) -> SimpleNamespace:

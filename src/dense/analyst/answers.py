@@ -16,7 +16,10 @@ from msgspec import NODEFAULT, Struct
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
-from dense.tree import NONE, Label
+from dense.tree import Label
+
+NONE = "none"
+"""What a model is asked to write where it has nothing to say."""
 
 
 class BadAnswer(ValueError):

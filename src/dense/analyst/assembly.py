@@ -16,12 +16,12 @@ from dense.analyst.fallback_text import fallback_summary
 from dense.analyst.validate import Known
 from dense.draft import GroupDraft, IssueDraft, VerdictDraft
 from dense.tree import (
-    NONE,
     Coherence,
     Completion,
     Issue,
     Leaf,
     Node,
+    Severity,
     Shortcut,
     State,
     Subtask,
@@ -143,7 +143,7 @@ class Assembly:
             text=issue.text.strip(),
             raised_at=raised_at,
             evidence=evidence,
-            is_fatal=issue.is_fatal,
+            severity=issue.severity,
             resolved_at=closed_at,
             resolution=issue.resolution,
             code=issue.code,
@@ -159,12 +159,8 @@ class Assembly:
         for identifier, evidence in verdict.resolved.items():
             issue = self.issues[identifier]
             self.issues[identifier] = msgspec.structs.replace(issue, resolved_at=parent.id, resolution=evidence)
-        state = state_of(
-            verdict.coherence,
-            verdict.completion,
-            open_issues=any(not issue.is_fatal and not issue.resolution for issue in verdict.issues),
-            fatal_issues=any(issue.is_fatal and not issue.resolution for issue in verdict.issues),
-        )
+        severities: set[Severity] = {issue.severity for issue in verdict.issues if not issue.resolution}
+        state = state_of(verdict.coherence, verdict.completion, severities)
         resolved = tuple(verdict.resolved)
         found = Verdict(
             coherence=verdict.coherence,
@@ -174,7 +170,7 @@ class Assembly:
             resolved=resolved,
             key_actions=verdict.key_actions,
             restated=tuple(dict.fromkeys(issue.restates for issue in restated)),
-            restated_fatal=tuple(dict.fromkeys(issue.restates for issue in restated if issue.is_fatal)),
+            restated_fatal=tuple(dict.fromkeys(issue.restates for issue in restated if issue.severity == "fatal")),
         )
         summary = verdict.summary.strip() or parent.summary or fallback_summary(parent.children)
         return msgspec.structs.replace(parent, summary=summary, verdict=found)
@@ -182,14 +178,15 @@ class Assembly:
 
 def said(text: str) -> str:
     """A text, or nothing if it says that there is nothing to say."""
-    return "" if text.strip().lower() in ("", NONE, "n/a", "-") else text
+    return "" if text.strip().lower() in ("", "none", "n/a", "-") else text
 
 
-def state_of(coherence: Coherence, completion: Completion, *, open_issues: bool, fatal_issues: bool) -> State:
-    """The state of a subtask: the first rule that applies (paper, equation 2). No analyst is asked for it."""
-    if coherence == "inconsistent" or completion == "failed" or fatal_issues:
+def state_of(coherence: Coherence, completion: Completion, severities: Set[Severity]) -> State:
+    """The state of a subtask by the severities of its open issues: the first rule that applies (paper, equation 2). No
+    analyst is asked for it, and a doubt changes nothing."""
+    if coherence == "inconsistent" or completion == "failed" or "fatal" in severities:
         return "broken"
-    if completion == "incomplete" or open_issues:
+    if completion == "incomplete" or "serious" in severities:
         return "incomplete"
     if coherence == "insufficient_evidence" or completion == "unknown":
         return "unknown"

@@ -33,7 +33,7 @@ from dense.analyst.questions.paper import (
 from dense.analyst.validate import require, valid_groups, valid_verdict
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, PartDraft, SubtaskDraft, TreeDraft, VerdictDraft
 from dense.trajectory import Task, Trajectory
-from dense.tree import Facets, Issue, Leaf, Node, Shortcut, Subtask, first_action, last_action, leaves
+from dense.tree import Issue, Leaf, Node, Severity, Shortcut, Subtask, first_action, last_action, leaves
 
 CHUNK_NODES = 999
 """How many nodes enter the queue's view at a time."""
@@ -186,9 +186,13 @@ class _Builder:
                 summary=fallback_summary(members),
                 children=members,
             )
-        facets = Facets(**{name: getattr(answer, name) for name in Facets.__struct_fields__})
         return Subtask(
-            id=identifier, level=level, title=answer.subtitle, summary=answer.summary, children=members, facets=facets
+            id=identifier,
+            level=level,
+            title=answer.subtitle,
+            summary=answer.summary,
+            children=members,
+            facets=answer.facets,
         )
 
     async def is_top(self, candidates: tuple[Node, ...], level: int, before: int) -> bool:
@@ -259,18 +263,17 @@ def group_drafts(groups: Sequence[Group], parent: Subtask) -> list[GroupDraft]:
 def verdict_draft(answer: ReconciliationAnswer, inherited: Collection[str] = ()) -> VerdictDraft:
     """The verdict of an answer. An issue whose text begins with the identifier of an inherited one restates it."""
 
-    def draft(one: IssueAnswer, *, is_fatal: bool) -> IssueDraft:
+    def draft(one: IssueAnswer, severity: Severity) -> IssueDraft:
         found = ISSUE_NAME.match(one.issue)
         restates = found[1] if found and found[1] in inherited else ""
-        return IssueDraft(text=one.issue, evidence=tuple(one.evidence_node_ids), is_fatal=is_fatal, restates=restates)
+        return IssueDraft(text=one.issue, evidence=tuple(one.evidence_node_ids), severity=severity, restates=restates)
 
     return VerdictDraft(
         coherence=answer.coherence,
         completion=answer.completion,
         summary=answer.summary,
         issues=tuple(
-            [draft(one, is_fatal=False) for one in answer.open_issues]
-            + [draft(one, is_fatal=True) for one in answer.fatal_issues]
+            [draft(one, "serious") for one in answer.open_issues] + [draft(one, "fatal") for one in answer.fatal_issues]
         ),
         resolved={name: tuple(answer.resolution_evidence.get(name) or ()) for name in answer.resolved_issue_ids},
         key_actions=tuple(answer.key_action_ids),
@@ -345,7 +348,11 @@ def _verdict(node: Subtask, before: str, issues: Mapping[str, Issue]) -> Verdict
         issues=tuple(
             [_issue(issues[name]) for name in verdict.issues]
             + [
-                IssueDraft(text=issues[name].text, is_fatal=name in verdict.restated_fatal, restates=name)
+                IssueDraft(
+                    text=issues[name].text,
+                    severity="fatal" if name in verdict.restated_fatal else "serious",
+                    restates=name,
+                )
                 for name in verdict.restated
             ]
         ),
@@ -355,4 +362,4 @@ def _verdict(node: Subtask, before: str, issues: Mapping[str, Issue]) -> Verdict
 
 
 def _issue(issue: Issue) -> IssueDraft:
-    return IssueDraft(text=issue.text, evidence=issue.evidence, is_fatal=issue.is_fatal, code=issue.code, key=issue.id)
+    return IssueDraft(text=issue.text, evidence=issue.evidence, severity=issue.severity, code=issue.code, key=issue.id)

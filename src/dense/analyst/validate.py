@@ -103,8 +103,9 @@ def issue_position(issue: Issue, known: Known) -> int:
 def _valid_issues(issues: Iterable[IssueDraft], known: Known, problems: list[str]) -> Iterable[IssueDraft]:
     count = {False: 0, True: 0}
     for issue in issues:
-        count[issue.is_fatal] += 1
-        name = f"{'fatal' if issue.is_fatal else 'open'}_issues {count[issue.is_fatal]}"
+        is_fatal = issue.severity == "fatal"
+        count[is_fatal] += 1
+        name = f"{'fatal' if is_fatal else 'open'}_issues {count[is_fatal]}"
         if issue.restates and issue.restates not in known.inherited:
             problems.append(f"{name}: {issue.restates!r} is none of the inherited {_listed(known.inherited)}")
             continue

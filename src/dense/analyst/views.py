@@ -14,9 +14,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from dense.facets import Facets
+from dense.narrate.facets import facet_text
 from dense.text.clip import clip_end, clip_middle
 from dense.trajectory import Observation, Step, ToolCall
-from dense.tree import NONE, Facets, Issue, Leaf, Node, Shortcut, Subtask, leaves, nodes
+from dense.tree import Issue, Leaf, Node, Shortcut, Subtask, leaves, nodes
 
 
 class Limits(Struct, frozen=True):
@@ -307,7 +309,7 @@ def _described(node: Subtask | Shortcut, limits: Limits) -> str:
 
 
 def _facets(facets: Facets, limits: Limits) -> list[str]:
-    filled = [(name, getattr(facets, name)) for name in _FACETS if getattr(facets, name) not in ("", NONE)]
+    filled = [(name, text) for name in _FACETS if (text := facet_text(facets, name))]
     return [tag(name.replace("_", "-"), safe_text(text, limits.facet)) for name, text in filled[: limits.facets]]
 
 
@@ -382,7 +384,7 @@ def _shortcut(node: Shortcut, kept: frozenset[str], limits: Limits) -> str:
     return tag(
         "shortcut",
         "\n".join(
-            [tag(name, safe_text(text, limits.facet)) for name, text in paths if text not in ("", NONE)]
+            [tag(name, safe_text(text, limits.facet)) for name, text in paths if text]
             + _below(node, (*node.key_actions, *node.evidence), kept, limits)
         ),
         id=node.id,
@@ -441,7 +443,7 @@ def issues_view(issues: Sequence[Issue], limits: Limits) -> str:
             id=issue.id,
             raised_at=issue.raised_at,
             evidence=_names(issue.evidence, limits) or None,
-            fatal="yes" if issue.is_fatal else None,
+            fatal="yes" if issue.severity == "fatal" else None,
         )
         for issue in issues
     )

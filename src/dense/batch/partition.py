@@ -283,7 +283,9 @@ def _row(
             cost_usd=usage.cost_usd if usage else None,
             state=run.state if isinstance(run, FeedbackRun) else "",
             issues=[
-                IssueCell(one.code, one.text, one.resolved_at is None, one.is_fatal, clip_end(one.quote, MAX_QUOTE))
+                IssueCell(
+                    one.code, one.text, one.resolved_at is None, one.severity == "fatal", clip_end(one.quote, MAX_QUOTE)
+                )
                 for one in issues
             ],
             requirements_met=met.count("yes"),

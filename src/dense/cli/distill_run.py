@@ -28,7 +28,7 @@ from dense.service.files import RECONCILED, write_failure, write_run
 from dense.service.outcomes import trial_outcome
 from dense.service.result_folders import IndexRow, ResultFolders, folder_name
 from dense.trajectory import Trajectory
-from dense.tree import ReconciledTree
+from dense.tree import ReconciledTree, open_issues
 
 STANDARD_INPUT, PIPED = Path("-"), "standard input"
 ANSWERS = "answers.jsonl"
@@ -229,10 +229,8 @@ def _row(trajectory: Trajectory, name: str, state: str, issue: str, *, is_piped:
 def _first_issue(run: FeedbackRun) -> str:
     """The first open issue of a result, as its report would word it."""
     tree = run.files.get(RECONCILED)
-    issues = tree.issues if isinstance(tree, ReconciledTree) else ()
-    is_open = [issue for issue in issues if issue.resolved_at is None]
-    first = next((issue for issue in is_open if issue.is_fatal), is_open[0] if is_open else None)
-    return first.text if first is not None else ""
+    issues = open_issues(tree) if isinstance(tree, ReconciledTree) else []
+    return issues[0].text if issues else ""
 
 
 def failure_line(error: Exception, chosen: AnyMethod, trajectory: Trajectory) -> str:

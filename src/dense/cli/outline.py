@@ -9,7 +9,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from dense.cli.text import printable, shortened
-from dense.tree import Leaf, Node, ReconciledTree, Shortcut, State, Subtask, first_action, last_action
+from dense.tree import Leaf, Node, ReconciledTree, Shortcut, State, Subtask, first_action, last_action, open_issues
 
 STYLES: dict[str, str] = {
     "complete": "green",
@@ -87,7 +87,6 @@ def _state(node: Subtask) -> State:
 
 
 def _issues(tree: ReconciledTree) -> Iterator[Text]:
-    for issue in tree.issues:
-        if issue.resolved_at is None:
-            line = Text("open: ", style="bold yellow")
-            yield line.append(printable(issue.text), style="default")
+    for issue in open_issues(tree):
+        line = Text("open: ", style="bold yellow")
+        yield line.append(printable(issue.text), style="default")

@@ -22,7 +22,7 @@ from dense.deliver.quotes import QuoteBlock, Quotes, quote_block, quote_whole, q
 from dense.evidence.facts.paths import base_name, same_file
 from dense.text.search import holds_quote
 from dense.trajectory import ToolCall
-from dense.tree import Leaf, Node, ReconciledTree, Subtask, leaves, nodes
+from dense.tree import Leaf, Node, ReconciledTree, Subtask, leaves, nodes, open_issues
 
 type KeyRole = Literal["final", "shows", "wrong", "checks", "needed"]
 
@@ -217,15 +217,15 @@ def rank_key_actions(tree: ReconciledTree, actions: Actions) -> list[KeyAction]:
 
 
 def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]:
-    still_open = [issue for issue in tree.issues if issue.resolved_at is None]
-    doubtful = {number for issue in still_open if issue.is_fatal for number in attempt.numbers(issue.evidence)}
+    fatal = [issue for issue in open_issues(tree) if issue.severity == "fatal"]
+    wrong = {number for issue in fatal for number in attempt.numbers(issue.evidence)}
     found: list[KeyAction | None] = []
     task = tree.task.instruction if tree.task else ""
     asked = [product for product in tree.products if base_name(product.path) in task]
     for product in sorted(tree.products, key=lambda one: one not in asked):
         path = one_line(product.path)
         role: KeyRole = "final" if product in asked or not asked else "needed"
-        role = "wrong" if product.action in doubtful else role
+        role = "wrong" if product.action in wrong else role
         word = "handed in, wrong:" if role == "wrong" else "final"
         if handed := attempt.diff_of(product.path, after=product.action):
             found.append(replace(handed, role=role, purpose=f"{word} {path}", product=path))
@@ -242,11 +242,10 @@ def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]
 
 def _shows(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]:
     """What shows the open issues. Of a message that the agent was sent, the line with the issue is enough."""
-    still_open = [issue for issue in tree.issues if issue.resolved_at is None]
     found: list[KeyAction | None] = []
-    for issue in sorted(still_open, key=lambda issue: not issue.is_fatal):
+    for issue in open_issues(tree):
         cited = attempt.numbers(issue.evidence)
-        if cited and (issue.quote or issue.is_fatal):
+        if cited and (issue.quote or issue.severity == "fatal"):
             shown = _holding(issue.quote, cited, attempt)
             key = _key(shown, "shows", f"shows {issue.id}", attempt, issue.id, issue.quote)
             found.append(key if key and any(block.kind == "call" for block in key.blocks) else None)

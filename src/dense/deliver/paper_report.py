@@ -20,15 +20,16 @@ from collections.abc import Collection, Iterable, Iterator
 from msgspec.structs import replace
 
 from dense.actions.action import Actions
+from dense.deliver.ending import ending_sentence
 from dense.deliver.message import REPORT, MessageFrame
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
 from dense.deliver.quotes import Quotes
-from dense.deliver.report import action_ids, describe_refs, ending_sentence, evidence_lines, open_issues, state_of
+from dense.deliver.report import action_ids, describe_refs, evidence_lines, state_of
+from dense.facets import FACETS, Facets
+from dense.narrate.facets import facet_text
 from dense.text.clip import clip_end
 from dense.trajectory import Observation, Step, ToolCall
 from dense.tree import (
-    NONE,
-    Facets,
     Issue,
     Leaf,
     Node,
@@ -39,6 +40,7 @@ from dense.tree import (
     last_action,
     leaves,
     nodes,
+    open_issues,
 )
 
 WHOLE, CONDENSED, FOLDED = range(3)
@@ -53,7 +55,7 @@ ABOUT = (
     " recreate.\n"
 )
 """What the recipient reads about any report on an attempt (paper, prompt P1)."""
-SHOWN_FACETS = tuple([name for name in Facets.__struct_fields__ if name != "open_issues"])
+SHOWN_FACETS = tuple([name for name in FACETS if name != "open_issues"])
 """All but open issues: those are in the ledger, or nowhere."""
 
 
@@ -236,7 +238,7 @@ class _TreeView:
                 yield Item("evidence", ALWAYS, f"{indent} evidence ", f"a{action}: {line}")
 
     def _issue(self, issue: Issue) -> str:
-        fatal = " (fatal)" if issue.is_fatal or issue.id in self._fatal else ""
+        fatal = " (fatal)" if issue.severity == "fatal" or issue.id in self._fatal else ""
         return f"{issue.id}: {one_line(issue.text)}{fatal}{describe_refs(action_ids(issue.evidence, self.tree))}"
 
     def _node(self, node: Node, shown: Collection[str], stage: int, depth: int) -> Iterator[Item]:
@@ -318,8 +320,7 @@ def _json(value: object) -> str:
 
 def _facets(facets: Facets, indent: str) -> Iterator[Item]:
     for name in SHOWN_FACETS:
-        text = one_line(getattr(facets, name))
-        if text.casefold() not in {"", NONE}:
+        if text := one_line(facet_text(facets, name)):
             yield Item("facet", ALWAYS, f"{indent} {name.replace('_', '-')}: ", text)
 
 

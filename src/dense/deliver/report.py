@@ -19,16 +19,16 @@ from functools import cache
 
 from dense.actions.action import Actions
 from dense.actions.transcript import TranscriptAction
-from dense.deliver.key_actions import FROM_SYSTEM, KeyAction, quote_action, rank_key_actions
+from dense.deliver.ending import ending_sentence, hands_over
+from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened
 from dense.deliver.quotes import QuoteBlock, quote_block
 from dense.deliver.repetition import CODE_SPAN, MIN_CLAUSE_WORDS, SPAN, labelled_once, without_repetition
 from dense.deliver.requests import Request, session_requests
-from dense.knowledge.words import pattern
+from dense.narrate.facets import describe_value, facet_text
 from dense.text.clip import clip_middle
 from dense.text.search import line_with_quote
 from dense.tree import (
-    NONE,
     Issue,
     Node,
     ReconciledTree,
@@ -39,6 +39,7 @@ from dense.tree import (
     last_action,
     leaves,
     nodes,
+    open_issues,
 )
 
 IMPORTANCE = (
@@ -69,10 +70,13 @@ NOTE_SHARE, MAX_NOTE_BYTES = 6, 900
 """The line on what is left out may take one in so many parts of the room, and at most so many bytes."""
 MAX_NOTE_TRIES = 3
 """So often room that the line did not need is given to the rest."""
-OWN_LABEL = re.compile(
-    r"(?i)(?:state|next.steps?|open.issues?|proven|summary|unchecked|(?:not.)?met|dead.ends?)[\s_\d:]*(?:`|$)"
+OWN_LABELS = frozenset(
+    "state|next step|next steps|open issue|open issues|proven|summary|unchecked|met|not met|dead end|dead ends".split(
+        "|"
+    )
 )
 """Names that the report's own lines begin with: what a program printed under one is no value to pass on."""
+NO_LETTERS = re.compile(r"[\W\d_]+")
 MAX_EVIDENCE_CHARS = 240
 BROKEN_OFF = "ended_without_handover"
 """The code of the issue that says how the attempt ended."""
@@ -102,7 +106,7 @@ def _looks_done(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> bo
     """Whether a product was handed over and nothing speaks against it: then the report says how it was made, how it was
     checked and what was not, and nothing of the search for it."""
     is_open = bool(open_issues(tree)) or any(one.met == "no" for one in tree.requirements)
-    is_ended = bool(actions) and (_hands_over(actions[-1]) or (actions[-1].is_message and bool(actions[-1].says)))
+    is_ended = bool(actions) and (hands_over(actions[-1]) or (actions[-1].is_message and bool(actions[-1].says)))
     return bool(tree.products) and is_ended and not is_open and state_of(tree.root) in {"complete", "unknown"}
 
 
@@ -280,36 +284,6 @@ def _ending(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> str:
     return ending_sentence(actions)
 
 
-def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
-    """How the attempt ended, as far as the record shows."""
-    if not actions:
-        return "The record is empty."
-    last = actions[-1]
-    if any(block.head.endswith(FROM_SYSTEM) and "continu" in block.text[:300].lower() for block in last.blocks):
-        return "The record continues elsewhere."
-    if last.blocks and all(block.head.endswith(" from the user") for block in last.blocks):
-        return "The user had the last word."
-    if last.is_message:
-        ended = "It ended with a closing message." if CLOSING.search(last.says) else "It ended with a message."
-        return ended if last.says else "The record stops with an empty action."
-    if _hands_over(last):
-        return "It was handed in."
-    closed = any(one.is_message and CLOSING.search(one.says) for one in actions[-MAX_AFTER_CLOSING - 1 : -1])
-    return "It ended soon after a closing message." if closed else "The record stops there."
-
-
-def _hands_over(action: TranscriptAction) -> bool:
-    return any(HAND_OVER.search(block.text[:400]) for block in action.blocks if block.kind == "call")
-
-
-MAX_AFTER_CLOSING = 3  # a closing message may be followed by so many actions
-CLOSING = pattern("closing")
-HAND_OVER = re.compile(
-    r"COMPLETE_TASK_AND_SUBMIT|\b(?:submit|finish|attempt_?completion|task_complete|mark_task_complete|return_result)\b",
-    re.IGNORECASE,
-)
-
-
 def _next_steps(tree: ReconciledTree) -> Iterator[Item]:
     for number, step in enumerate(tree.next_steps, 1):
         mark = "untested, " if step.is_untested else ""
@@ -318,18 +292,13 @@ def _next_steps(tree: ReconciledTree) -> Iterator[Item]:
 
 def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
     for issue in open_issues(tree):
-        fatal = " (fatal)" if issue.is_fatal else ""
+        fatal = " (fatal)" if issue.severity == "fatal" else ""
         cited = action_ids(issue.evidence, tree)
         text = one_line(issue.text)
         yield _item("open-issue", "open-", f"{issue.id}: {text}{fatal}{describe_refs(cited)}")
         for action, line in evidence_lines(issue, cited, actions):
             if line not in text:
                 yield _item("evidence", " evidence ", f"a{action}: {line}")
-
-
-def open_issues(tree: ReconciledTree) -> list[Issue]:
-    """The issues that are still open, fatal ones first."""
-    return sorted((issue for issue in tree.issues if issue.resolved_at is None), key=lambda issue: not issue.is_fatal)
 
 
 def evidence_lines(
@@ -364,27 +333,30 @@ def _is_covered(text: str, issues: Sequence[str]) -> bool:
 
 def _proven(tree: ReconciledTree) -> Iterator[Item]:
     subtasks = [node for node in nodes(tree.root) if type(node) is Subtask]
-    shown = [value for one in subtasks if one.facets.key_values != NONE for value in _values(one.facets.key_values)]
-    values = [value for value in shown if not OWN_LABEL.match(value)]
-    if values:
-        by_name = {CODE_SPAN.sub("", value): value for value in values}
-        yield _item("proven", "proven: ", "; ".join(by_name.values()))
+    values = [value for node in subtasks for value in node.facets.key_values if not value.is_claim]
+    by_name = {value.name or value.text: value for value in values if _plain_label(value.name) not in OWN_LABELS}
+    left_out = sum(node.facets.left_out.get("key_values", 0) for node in subtasks)
+    clauses = [one_line(describe_value(value)) for value in by_name.values()] + [f"and {left_out} more"] * (
+        left_out > 0
+    )
+    if clauses:
+        yield _item("proven", "proven: ", "; ".join(clauses))
     met = [one for one in tree.requirements if one.met == "yes"]
     if met:
         text = "; ".join(one_line(one.text) + describe_refs(one.evidence) for one in met)
         yield _item("met", "met: ", text)
 
 
-def _values(text: str) -> list[str]:
-    return [one_line(value) for value in text.split("; ")]
+def _plain_label(name: str) -> str:
+    return NO_LETTERS.sub(" ", name.casefold()).strip()
 
 
 def _dead_ends(tree: ReconciledTree) -> Iterator[Item]:
     for node in nodes(tree.root):
         if type(node) is Shortcut:
             yield _shortcut(node)
-        elif type(node) is Subtask and node.facets.dead_ends != NONE:
-            yield _item("dead-end", "dead-end ", f"{_span(node)}: {one_line(node.facets.dead_ends)}")
+        elif type(node) is Subtask and (text := one_line(facet_text(node.facets, "dead_ends"))):
+            yield _item("dead-end", "dead-end ", f"{_span(node)}: {text}")
 
 
 def _shortcut(node: Shortcut) -> Item:
@@ -402,7 +374,7 @@ def _first_closing(actions: Sequence[TranscriptAction]) -> int:
     """The first of the last actions that only say something or hand over."""
     first = actions[-1].last + 1 if actions else 0
     for action in reversed(actions):
-        if not action.is_message and not _hands_over(action):
+        if not action.is_message and not hands_over(action):
             break
         first = action.first
     return first
@@ -422,10 +394,10 @@ def _subtask(node: Node, closing: int, current: int, depth: int) -> Iterator[Ite
         said = [summary] if len(summary.split()) >= MIN_CLAUSE_WORDS else []
     if said:
         yield _item(kind, f"{indent}task ", f"{_span(node)} {state}: {'. '.join(filter(None, said))}")
-    if node.facets.key_mechanisms != NONE:
-        yield _item("needs", "needs ", f"{_span(node)}: {one_line(node.facets.key_mechanisms)}")
-    if node.facets.critical_order != NONE:
-        yield _item("order", "order ", f"{_span(node)}: {one_line(node.facets.critical_order)}")
+    if needs := one_line(facet_text(node.facets, "key_mechanisms")):
+        yield _item("needs", "needs ", f"{_span(node)}: {needs}")
+    if order := one_line(facet_text(node.facets, "critical_order")):
+        yield _item("order", "order ", f"{_span(node)}: {order}")
     for child in node.children if last_action(node) >= current else ():
         yield from _subtask(child, closing, current, depth + 1)
 

@@ -12,12 +12,8 @@ from msgspec import Struct
 
 import dense.detectors
 from dense.evidence.trace import TraceEvidence
+from dense.tree import Severity
 
-Severity = Literal[
-    "fatal",  # a result that was there is wrong or gone
-    "serious",  # the task is not done while this is open
-    "doubt",  # the trace does not show whether the task is done
-]
 Level = Literal["root", "part"]
 type Field = str | int | tuple[str, ...]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from dense.analyst.assembly import said
 from dense.analyst.fallback_text import fallback_summary
 from dense.distillation.accept import Accepted
+from dense.narrate.facets import describe_value
 from dense.tree import Issue, ReconciledTree, Subtask, Verdict, leaves
 
 
@@ -35,5 +35,6 @@ def unreconciled(trees: Accepted) -> ReconciledTree:
 def _left_open(node: Subtask) -> Iterator[tuple[str, str]]:
     for child in node.children:
         if isinstance(child, Subtask):
-            text = said(child.facets.open_issues)
+            claims = [describe_value(value) for value in child.facets.key_values if value.is_claim]
+            text = "; ".join([*child.facets.open_issues, *claims])
             yield from [(child.id, text)] if text else _left_open(child)

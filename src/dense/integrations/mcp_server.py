@@ -13,6 +13,7 @@ from dense.integrations.sessions import last_session, session_trajectory
 from dense.integrations.state import state_folder
 from dense.readers import read
 from dense.service import Distillation, distill_sync
+from dense.tree import open_issues as left_open
 from dense.version import __version__
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def make_server() -> MCPServer:
     def open_issues(folder: str, agent: str = "") -> list[str]:  # pyright: ignore[reportUnusedFunction]
         """What the newest session of the project in `folder` left open, most severe first."""
         with explained():
-            return [issue.text for issue in _last(folder, agent).reconciled.issues if issue.resolved_at is None]
+            return [issue.text for issue in left_open(_last(folder, agent).reconciled)]
 
     @server.resource("dense://reports", mime_type="text/plain")
     def reports() -> str:  # pyright: ignore[reportUnusedFunction]

@@ -19,7 +19,7 @@ from dense.errors import DenseError
 from dense.readers import read
 from dense.service import distill_sync
 from dense.trajectory import Trajectory
-from dense.tree import leaves
+from dense.tree import leaves, open_issues
 
 
 def transcript_trajectory(transcript: Transcript) -> Trajectory:
@@ -55,7 +55,7 @@ def dense_state() -> Scanner[Transcript]:
             return Result(value="unread", explanation=str(error) or "no action in the transcript")
         tree = done.reconciled
         verdict = tree.root.verdict
-        opened = [issue for issue in tree.issues if issue.resolved_at is None]
+        opened = open_issues(tree)
         actions = {leaf.id: leaf.action for leaf in leaves(tree.root)}
         cited = sorted({actions[node] for issue in opened for node in issue.evidence if node in actions})
         references = [

@@ -18,6 +18,7 @@ from dense.readers.folders.stores import STORES
 from dense.service import distill_sync
 from dense.service.turns import TurnChoice, select_turn
 from dense.trajectory import Trajectory
+from dense.tree import open_issues
 from dense.version import __version__
 
 INDEX = "index.json"
@@ -97,6 +98,6 @@ def _distilled(session: StoredSession) -> tuple[str, str, str]:
         tree = distill_sync(trajectory, environment="same").reconciled
     except DenseError as error:
         return "unread", str(error), ""
-    issue = next((issue.text for issue in tree.issues if issue.resolved_at is None), "")
+    issue = next((issue.text for issue in open_issues(tree)), "")
     state = tree.root.verdict.state if tree.root.verdict is not None else "unknown"
     return state, issue, trajectory.task.instruction if trajectory.task else ""

@@ -30,6 +30,7 @@ from dense.service.analysts import model_settings
 from dense.service.turns import select_turn
 from dense.text.clip import clip_end
 from dense.trajectory import Trajectory
+from dense.tree import open_issues
 
 SPENT = "spent.jsonl"
 CONTEXT_BUDGET = 7_500
@@ -73,7 +74,7 @@ def distill_session(item: dict[str, Any]) -> dict[str, Any]:
     done = asyncio.run(_distilled(trajectory, load_settings(Path(str(item["cwd"])), trusts_project=False)))
     keep_evidence(plain_name(str(item["session_id"])), str(item["cwd"]), done.assessment)
     tree, verdict = done.reconciled, done.reconciled.root.verdict
-    opened = [issue.text for issue in tree.issues if issue.resolved_at is None]
+    opened = [issue.text for issue in open_issues(tree)]
     state = verdict.state if verdict is not None else "unknown"
     is_unfinished = bool(opened) and state != "complete"
     name = plain_name(str(item["session_id"]))

@@ -29,7 +29,7 @@ from dense.methods.questions import (
 )
 from dense.model.chat import Message
 from dense.trajectory import Trajectory
-from dense.tree import Completion
+from dense.tree import SEVERITIES, Completion
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -105,7 +105,7 @@ class Overview(AttemptQuestion, frozen=True, kw_only=True):
 
     def by_rules(self, rules: RulesAnswerer) -> OverviewAnswer:
         verdict = rules.root.verdict
-        issues = sorted(verdict.issues, key=lambda issue: not issue.is_fatal)
+        issues = sorted(verdict.issues, key=lambda issue: SEVERITIES.index(issue.severity))
         lessons = [_lesson(group.dead_end, group.working_path) for group in rules.root.groups]
         return OverviewAnswer(
             evidence=[

@@ -24,26 +24,26 @@ WHOLE_FILE_KEYS = ("content", "file_text", "contents", "text")
 
 def small_changes(action: NarratedAction) -> Iterator[TextChange]:
     """The short replacements of an action."""
-    where = paths_text(action.facts.effects.writes[-1:])
+    last = next(iter(action.facts.effects.writes[-1:]), "")
     for text in action.facts.commands:
         found = SUBSTITUTION.search(text[:MAX_EDIT_CHARS]) if IN_PLACE.search(text[:MAX_EDIT_CHARS]) else None
         if found is not None and max(len(found[2]), len(found[3])) <= MAX_CHANGE_CHARS:
             old, new = (piece.replace(f"\\{found[1]}", found[1]) for piece in (found[2], found[3]))
             rest = COMMAND_END.split(text[found.end() : MAX_EDIT_CHARS])[0]
             edited = [path for path in action.facts.effects.writes if base_name(path) in rest]
-            yield TextChange(old, new, paths_text(edited[:1]) or where)
+            yield TextChange(old, new, next(iter(edited), last))
     if not action.facts.commands and action.facts.effects.writes:
         for call in action.step.calls[:4]:
-            if change := text_change(parse_call(call), 70, where) or _patched_line(parse_call(call), where):
+            if change := text_change(parse_call(call), 70, last) or _patched_line(parse_call(call), last):
                 yield change
 
 
-def _patched_line(tool: ParsedCall, where: str = "") -> TextChange | None:
+def _patched_line(tool: ParsedCall, path: str = "") -> TextChange | None:
     """The replacement of a patch that changes one line."""
     removed, added = _changed_lines(tool) if tool.kind == "patch" else ([], [])
     if len(removed) != 1 or len(added) != 1 or max(len(removed[0]), len(added[0])) > MAX_CHANGE_CHARS:
         return None
-    return TextChange(removed[0], added[0], where)
+    return TextChange(removed[0], added[0], path)
 
 
 def describe_change(action: NarratedAction, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Puts the actions of one trace into words: titles, summaries and facets, for stretches of any length."""
+"""Puts the actions of one trace into words: titles and summaries, for stretches of any length."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.attempts import Attempt
 from dense.evidence.links.origins import Origins
 from dense.narrate.actions import NarratedAction
-from dense.narrate.facets import Explained, describe_facets
 from dense.narrate.stretch import NarratedStretch
 from dense.narrate.summaries import Remains, StretchSummary
 from dense.narrate.titles import attempt_title, distinct_titles, title
 from dense.trajectory import Step
-from dense.tree import Facets
 
 type Span = tuple[int, int]
 """The first and the last action of a stretch."""
@@ -27,14 +25,15 @@ class NarratedDigest(Struct, frozen=True):
 
     title: str
     summary: str
-    facets: Facets
+    stretch: NarratedStretch
+    look: int
+    """The action whose output the summary quotes as proof; 0 for none."""
 
 
 class Narrator:
     """Describes actions and stretches of one trace. Actions are given by their numbers; each is described once.
 
-    `remains`: whether a changed file is there at the end. `submission`: what is submitted, as sentences. `explained`:
-    failures that are no dead ends."""
+    `remains`: whether a changed file is there at the end. `submission`: what is submitted, as sentences."""
 
     def __init__(
         self,
@@ -43,14 +42,12 @@ class Narrator:
         origins: Origins | None = None,
         remains: Remains | None = None,
         submission: str = "",
-        explained: Explained = lambda _first, _last: frozenset(),
     ) -> None:
         self._links = links
         self._steps = steps
         self._origins = origins or Origins(steps, None)
         self._remains = remains
         self._submission = submission
-        self._explained = explained
         self._summaries: dict[Span, StretchSummary] = {}
 
     @cached_property
@@ -63,17 +60,16 @@ class Narrator:
         return self._actions[number - 1]
 
     def digests(self, spans: Sequence[Span]) -> list[NarratedDigest]:
-        """Title, summary and facets of neighbouring stretches, whose titles differ if that is possible."""
+        """Title and summary of neighbouring stretches, whose titles differ if that is possible."""
         summaries = [self._summary(*span) for span in spans]
         stretches = [summary.stretch for summary in summaries]
         titles = distinct_titles(
             [title(one.actions, one.products) for one in stretches], [one.actions for one in stretches]
         )
-        facets = [
-            describe_facets(one.stretch, self._explained(*span), frozenset({one.proof.look}))
-            for one, span in zip(summaries, spans, strict=True)
+        return [
+            NarratedDigest(text, summary.text(), summary.stretch, summary.proof.look)
+            for text, summary in zip(titles, summaries, strict=True)
         ]
-        return [NarratedDigest(*one) for one in zip(titles, [one.text() for one in summaries], facets, strict=True)]
 
     def final_summary(self, first: int, last: int, parts: Sequence[Span] = (), *, with_failures: bool) -> str:
         """The summary after reconciliation, of a whole by its `parts`. Issues report what is left, if there are any."""

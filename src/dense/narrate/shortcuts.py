@@ -124,7 +124,7 @@ def _change_text(action: NarratedAction) -> str:
     """What a change is: the text that it replaced, or the agent's words for it."""
     small = [] if action.has_detail else [one for one in small_changes(action) if one.new]
     if len(small) == 1 and action.facts.commands:
-        return f"changed {code_span(small[0].old)} to {code_span(small[0].new)} in {small[0].where}"
+        return f"changed {code_span(small[0].old)} to {code_span(small[0].new)} in {paths_text([small[0].path])}"
     return describe_change(action, action.action_text)
 
 

@@ -8,8 +8,10 @@ from functools import cached_property
 from dense.evidence.deliverables.products import Products, products
 from dense.evidence.links.action_links import ActionLinks
 from dense.evidence.links.origins import Origins
+from dense.facets import DeadEnd
 from dense.knowledge.errors import NO_SUCH_COMMAND
 from dense.narrate.actions import NarratedAction
+from dense.narrate.facets import describe_dead_end
 from dense.narrate.outputs import main_failure
 from dense.text.quoting import code_span
 
@@ -81,15 +83,20 @@ class NarratedStretch:
         return text if is_described else f"{text}: {action.output_text}"
 
     def failure_text(self, action: NarratedAction) -> str:
+        """What failed, in words."""
+        return describe_dead_end(self.failure(action))
+
+    def failure(self, action: NarratedAction) -> DeadEnd:
         """What failed: what was missing, or the command and the line that shows it."""
-        failures = action.facts.result.failures
+        number, failures = action.action, action.facts.result.failures
         failure = main_failure(failures) if failures else None
         if failure is not None and failure.family.is_missing_dependency and failure.subject:
-            kind = "command not found" if failure.family is NO_SUCH_COMMAND else "no such module"
-            return f"{code_span(failure.subject, 60)}: {'no such package' if action.facts.effects.installs else kind}"
+            kind = "no command" if failure.family is NO_SUCH_COMMAND else "no module"
+            kind = "no package" if action.facts.effects.installs else kind
+            return DeadEnd(kind=kind, tried=failure.subject, first=number, last=number)
         is_one_of_several = len(self.agents) > 1 and action.step.agent
         text = self.action_text(action) if is_one_of_several else action.command_text
-        return f"{text}: {action.output_text}"
+        return DeadEnd(kind="failed", tried=text, saw=action.output_text, first=number, last=number)
 
 
 def _is_success(action: NarratedAction) -> bool:

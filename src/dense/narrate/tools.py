@@ -10,9 +10,11 @@ from msgspec import Struct
 
 from dense.actions.calls import ParsedCall, is_shell, parse_call
 from dense.actions.effects import UNNAMED
+from dense.facets import Mechanism
 from dense.knowledge import tools as known
 from dense.knowledge.tools import SAID_KEYS
 from dense.narrate.commands import describe_program
+from dense.narrate.facets import describe_mechanism
 from dense.narrate.messages import describe_message
 from dense.narrate.phrases import OPEN_FILE, Clause, lines_text, paths_text
 from dense.text.quoting import as_text, code_span, in_quotes, line_count, one_line
@@ -35,14 +37,13 @@ class TextChange(Struct, frozen=True):
 
     old: str
     new: str
-    where: str = ""
-    """The file, in backticks."""
+    path: str = ""
+    """The file, if it has to be named."""
 
     @property
     def text(self) -> str:
         """`old` → `new` in `a.py`."""
-        change = f"{code_span(self.old)} → {code_span(self.new)}" if self.new else f"without {code_span(self.old)}"
-        return f"{change} in {self.where}" if self.where else change
+        return describe_mechanism(Mechanism(kind="edit", works=self.new, fails=self.old, path=self.path))
 
 
 def describe_tools(step: Step, *, skip_shell: bool) -> Iterator[Clause]:
@@ -93,12 +94,12 @@ def _describe_edit(tool: ParsedCall, paths: str, *, is_editor: bool) -> Clause:
     return Clause("edit" if is_edit or text is None else "write", paths or OPEN_FILE)
 
 
-def text_change(tool: ParsedCall, limit: int, where: str = "") -> TextChange | None:
+def text_change(tool: ParsedCall, limit: int, path: str = "") -> TextChange | None:
     """What an edit replaced, if both texts are short and on one line."""
     old, new = tool.text(known.OLD_TEXT_KEYS), tool.text(known.NEW_TEXT_KEYS)
     if not old or new is None or max(len(old), len(new)) > limit or "\n" in old.strip() or "\n" in new.strip():
         return None
-    return TextChange(old.strip(), new.strip(), where)
+    return TextChange(old.strip(), new.strip(), path)
 
 
 def _describe_code(tool: ParsedCall, step: Step) -> Clause:

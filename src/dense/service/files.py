@@ -31,6 +31,12 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}(?<!\.)")
 """A file name that is valid on every system and stays in its folder."""
 
 
+class StoredSchema(Struct):
+    """What kind of tree a file holds, of whatever version."""
+
+    schema: str = ""
+
+
 def write_run(folder: Path, run: FeedbackRun) -> None:
     """Write all files of a run. A method's file that cannot be written is an error before anything is written."""
     report = run.feedback.report
@@ -52,7 +58,7 @@ def read_record(path: Path) -> RunRecord:
 
 def read_tree(path: Path, trajectory: Trajectory | None = None) -> SourceTree:
     """The source tree in a `tree.json`; with the cleaned trajectory of its trace, with the whole steps."""
-    tree = msgspec.json.decode(path.read_bytes(), type=SourceTree)
+    tree = _decoded(path, SourceTree)
     return tree if trajectory is None else restored_tree(tree, _checked(path, trajectory))
 
 
@@ -61,8 +67,21 @@ def read_reconciled(path: Path, trajectory: Trajectory | None = None) -> Reconci
     they are whole, and rendering it gives the same feedback again.
 
     Raises `DenseError` if the trajectory is not the one that the run saw."""
-    tree = msgspec.json.decode(path.read_bytes(), type=ReconciledTree)
+    tree = _decoded(path, ReconciledTree)
     return tree if trajectory is None else restored_tree(tree, _checked(path, trajectory))
+
+
+def _decoded[T: SourceTree | ReconciledTree](path: Path, kind: type[T]) -> T:
+    content = path.read_bytes()
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.ValidationError:
+        found, expected = msgspec.json.decode(content, type=StoredSchema).schema, kind.__struct_config__.tag
+        if found == expected:
+            raise
+        raise DenseError(
+            f"{path}: has the schema {found or 'of no tree'}, this version reads {expected}: distill the trace again"
+        ) from None
 
 
 def _checked(path: Path, trajectory: Trajectory) -> Trajectory:

@@ -10,9 +10,10 @@ from dense.deliver.budget import raw_size
 from dense.detectors.assessment import TraceAssessment
 from dense.evidence.facts.facts import ActionFacts
 from dense.narrate.actions import describe_action
+from dense.narrate.facets import facet_text
 from dense.text.clip import clip_end, clip_middle
 from dense.trajectory import Step, ToolCall, Trajectory
-from dense.tree import NONE, Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, first_action, last_action, leaves
+from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, first_action, last_action, leaves
 from dense.view.load import LoadedRun
 
 MAX_LABEL_CHARS = 110
@@ -143,7 +144,7 @@ def _issue(issue: Issue, actions: dict[str, int]) -> Values:
         "id": issue.id,
         "text": issue.text,
         "code": issue.code,
-        "fatal": issue.is_fatal,
+        "fatal": issue.severity == "fatal",
         "open": issue.resolved_at is None,
         "raised": issue.raised_at,
         "resolved": issue.resolved_at or "",
@@ -190,8 +191,7 @@ def _node(node: Node) -> Values:
 
 def _facets(node: Subtask) -> Iterator[tuple[str, str]]:
     for field, name in FACETS:
-        text: str = getattr(node.facets, field)
-        if text.strip() and text != NONE:
+        if text := facet_text(node.facets, field):
             yield name, text
 
 

@@ -7,8 +7,10 @@ from made_attempt import Action, attempt
 from msgspec import structs
 
 from dense.analyst.rules.analyst import RulesAnalyst
+from dense.facets import FACETS
+from dense.narrate.facets import facet_text
 from dense.service import distill_sync
-from dense.tree import NONE, Shortcut, nodes
+from dense.tree import Shortcut, Subtask, nodes
 
 FAILED = (
     "F...\nE       assert total([1, 2]) == 3\nFAILED t.py::test_total - assert -1 == 3\n1 failed, 3 passed in 0.1s\n"
@@ -20,8 +22,10 @@ KEY_ERROR = "Traceback (most recent call last):\n  File \"<stdin>\", line 1, in 
 def parts(name: str, *actions: Action) -> list[str]:
     """All texts of one name in the tree of an attempt: of shortcuts, facets and subtasks."""
     root = distill_sync(attempt("Make the tests pass.", *actions), RulesAnalyst()).reconciled.root
-    found = [getattr(node, name, "") or getattr(getattr(node, "facets", None), f"{name}s", "") for node in nodes(root)]
-    return [text for text in found if text and text != NONE]
+    found = [getattr(node, name, "") for node in nodes(root)]
+    if (facet := f"{name}s") in FACETS:
+        found += [facet_text(node.facets, facet) for node in nodes(root) if isinstance(node, Subtask)]
+    return [text for text in found if text]
 
 
 def test_a_dead_end_is_what_was_tried_and_not_the_check() -> None:

@@ -42,7 +42,7 @@ def test_a_part_raises_what_is_open_at_its_end_and_its_parent_closes_it_on_later
     tree = reconciled(*LOOKS, *OTHER_WORK, *REPAIR)
     (issue,) = tree.issues
     assert (issue.code, issue.evidence) == ("check_failed", ("n1",))
-    assert state(tree, issue.raised_at) == "incomplete"
+    assert (issue.severity, state(tree, issue.raised_at)) == ("doubt", "unknown")
     assert issue.raised_at in {child.id for child in tree.root.children}
     assert (issue.resolved_at, issue.resolution) == (tree.root.id, ("n12",))
     assert tree.root.verdict is not None
@@ -60,6 +60,13 @@ def test_what_nothing_closes_stays_open() -> None:
     assert (issue.resolved_at, issue.resolution) == (None, ())
     assert tree.root.verdict is not None
     assert tree.root.verdict.state != "complete"
+
+
+def test_a_doubt_outside_every_part_is_an_issue_and_changes_no_state() -> None:
+    tree = reconciled(("cat shop.py", "a - b"), REPAIR[0], "Done.")
+    (issue,) = tree.issues
+    assert (issue.code, issue.severity, issue.raised_at) == ("unverified_change", "doubt", tree.root.id)
+    assert state(tree, tree.root.id) == "unknown"
 
 
 def test_real_traces_have_issues_that_a_later_part_closes(corpus: Path) -> None:

@@ -11,6 +11,7 @@ from dense.actions.observations.observe import observe
 from dense.actions.step_effects import effects
 from dense.analyst.rules import RulesAnalyst
 from dense.narrate.actions import NarratedAction
+from dense.narrate.facets import facet_text
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
@@ -82,7 +83,7 @@ def test_they_are_dead_ends_of_a_part_that_only_looks_and_no_result_of_it() -> N
         ("xxd -l 64 disk.img", "00000000: 00\n" * 6),
     ]
     root = distill_sync(attempt("Find the key in `disk.img`.", *looks), RulesAnalyst()).reconciled.root
-    assert root.facets.dead_ends == "searched for `BZh` in `disk.img`: nothing found"
+    assert facet_text(root.facets, "dead_ends") == "searched for `BZh` in `disk.img`: nothing found"
     assert "KEY=8XDR7K" in root.summary
     assert "none here" not in root.summary
 

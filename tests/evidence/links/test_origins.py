@@ -6,6 +6,7 @@ import pytest
 from made_attempt import Action, attempt, evidence_of
 
 from dense.analyst.rules import RulesAnalyst
+from dense.narrate.facets import facet_text
 from dense.service import distill_sync
 from dense.trajectory import Task
 from dense.tree import ReconciledTree, Subtask
@@ -53,7 +54,13 @@ def test_where_a_value_comes_from(seen: str, text: str, typed: str, is_guess: bo
 def test_a_guess_is_described_as_one() -> None:
     text = tree(None, ("ls", "flag.png"), *WRITE, ("ls", "a"), ("file flag.png", "flag.png: PNG image data"), DONE)
     parts = [part for part in text.root.children if isinstance(part, Subtask)]
-    words = " ".join([text.root.summary, *[part.summary for part in parts], *[part.facets.artifacts for part in parts]])
+    words = " ".join(
+        [
+            text.root.summary,
+            *[part.summary for part in parts],
+            *[facet_text(part.facets, "artifacts") for part in parts],
+        ]
+    )
     assert "no output had shown that" in words
     assert "showed `hunter2`" not in words
     assert "read back: `hunter2`" not in words

@@ -25,6 +25,7 @@ from dense.analyst.questions import Correction
 from dense.draft import Asked
 from dense.errors import AnalystFailed, CallFailed
 from dense.trajectory import Task, Trajectory
+from dense.tree import SEVERITIES
 
 DEFAULT_LOOK_TOKENS = 24_000
 """How many tokens one call sees."""
@@ -256,9 +257,9 @@ def _known_issues(
         kept, gone = min(same, index), max(same, index)
         evidence = tuple(sorted({*found[kept].evidence, *found[gone].evidence}))
         later = tuple(n for n in {*found[kept].fixed_by, *found[gone].fixed_by} if n > evidence[-1])
-        is_fatal = found[kept].is_fatal or found[gone].is_fatal
+        severity = min(found[kept].severity, found[gone].severity, key=SEVERITIES.index)
         quote = found[kept].quote or found[gone].quote
-        found[kept] = replace(found[kept], evidence=evidence, fixed_by=later, is_fatal=is_fatal, quote=quote)
+        found[kept] = replace(found[kept], evidence=evidence, fixed_by=later, severity=severity, quote=quote)
         merged.add(gone)
     return tuple(issue for index, issue in enumerate(found) if index not in merged)
 

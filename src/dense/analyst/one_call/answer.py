@@ -13,7 +13,7 @@ from typing import Any, cast, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.tree import Coherence, Completion, Label, Met, ShortcutOutcome
+from dense.tree import Coherence, Completion, Label, Met, Severity, ShortcutOutcome
 
 FORGOTTEN_ACTIONS = 2
 """So many actions that the last subtask leaves out are added to it in silence: a closing message is easily
@@ -72,7 +72,7 @@ class IssuePiece(Struct, frozen=True):
     quote: str = ""
     """A line of one of these actions, looked up."""
     fixed_by: tuple[int, ...] = ()
-    is_fatal: bool = False
+    severity: Severity = "serious"
 
 
 class ProductPiece(Struct, frozen=True):
@@ -275,7 +275,8 @@ class AnswerReader:
                 evidence = (self._last,)
             quote, evidence = self._quote(as_text(fields.get("quote")), evidence, place)
             fixed = self.later(fields.get("fixed_by"), evidence, f"{place}.fixed_by")
-            found.append(IssuePiece(text, evidence, quote, fixed, fields.get("fatal") in (True, "true", "yes")))
+            severity: Severity = "fatal" if fields.get("fatal") in (True, "true", "yes") else "serious"
+            found.append(IssuePiece(text, evidence, quote, fixed, severity))
         return tuple(found)
 
     def later(self, given: object, evidence: Sequence[int], place: str) -> tuple[int, ...]:

@@ -191,6 +191,6 @@ def _node_line(node: NodePiece) -> str:
 
 
 def _issue_line(issue: IssuePiece) -> str:
-    fatal = " fatal" if issue.is_fatal else ""
+    fatal = " fatal" if issue.severity == "fatal" else ""
     fixed = f", fixed by {', '.join(f'a{n}' for n in issue.fixed_by)}" if issue.fixed_by else ", open"
     return f"[{', '.join(f'a{n}' for n in issue.evidence)}]{fatal}{fixed}: {issue.text}"

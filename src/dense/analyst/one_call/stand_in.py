@@ -9,7 +9,7 @@ from typing import Any
 
 from dense.analyst.one_call.questions import Closing, OneCallQuestion, Whole
 from dense.draft import IssueDraft, LeafDraft, SubtaskDraft, TreeDraft
-from dense.tree import NONE
+from dense.narrate.facets import facet_text
 
 PADDING = "What the record shows about it, and what a fresh attempt should do with that. "
 """A model says more of some things than the rules do: requirements, next steps, reasons."""
@@ -93,8 +93,8 @@ def _closing(question: Closing) -> dict[str, Any]:
 
 def _subtask(piece: SubtaskDraft, end: int) -> dict[str, Any]:
     facets = piece.facets
-    named = {"mechanisms": facets.key_mechanisms, "order": facets.critical_order}
-    lists = {name: [text] for name, text in named.items() if text != NONE}
+    named = {"mechanisms": "key_mechanisms", "order": "critical_order"}
+    lists = {name: [text] for name, facet in named.items() if (text := facet_text(facets, facet))}
     return {"to": end, "title": piece.title, "summary": piece.summary, **lists, **_verdict(piece)}
 
 

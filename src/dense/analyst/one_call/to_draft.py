@@ -17,7 +17,8 @@ from dense.draft import (
     VerdictDraft,
     leaf_reference,
 )
-from dense.tree import NONE, Completion, Facets, NextStep, Product, RequirementStatus
+from dense.facets import Artifact, DeadEnd, Facets, KeyValue, Mechanism, Order
+from dense.tree import Completion, NextStep, Product, RequirementStatus
 
 ROOT_LEVEL = 0
 
@@ -64,7 +65,7 @@ class _Places:
         """The issues that each node raises, by the node's identity and the issue's number."""
         self._resolved: dict[int, list[int]] = {}
         self._shortcuts: dict[int, list[ShortcutPiece]] = {}
-        self._dead_ends: dict[int, list[str]] = {}
+        self._dead_ends: dict[int, list[DeadEnd]] = {}
         self._keys: dict[int, list[int]] = {}
         for number, issue in enumerate(pieces.issues):
             raised_at = _smallest(root, issue.evidence)
@@ -86,9 +87,16 @@ class _Places:
         if is_free and _count(node, first, last) > 1:
             taken.append(ShortcutPiece(first, last, piece.dead_end, piece.working_path, piece.outcome))
             return
-        way = f"; what worked: {piece.working_path}" if piece.working_path else ""
-        span = f"a{piece.first}" if piece.first == piece.last else f"a{piece.first}-a{piece.last}"
-        self._dead_ends.setdefault(id(node), []).append(f"{span}: {piece.dead_end}{way} ({piece.outcome})")
+        self._dead_ends.setdefault(id(node), []).append(
+            DeadEnd(
+                kind="tries",
+                tried=piece.dead_end,
+                instead=piece.working_path,
+                first=piece.first,
+                last=piece.last,
+                outcome=piece.outcome,
+            )
+        )
 
     def subtask(self, node: NodePiece, level: int) -> SubtaskDraft:
         """The node and everything below it."""
@@ -125,19 +133,20 @@ class _Places:
 
     def _facets(self, node: NodePiece) -> Facets:
         products = [one for one in self._pieces.products if node.first <= one.action <= node.last and not node.parts]
-        verified = [f"{one.text} (a{one.check})" for one in node.values if one.check is not None]
-        claims = [one.text for one in node.values if one.check is None]
         return Facets(
-            artifacts=_joined(f"{one.path} (a{one.action})" for one in products),
-            key_values=_joined(verified),
-            key_mechanisms=_joined(node.mechanisms),
-            critical_order=_joined(node.order),
-            dead_ends=_joined(self._dead_ends.get(id(node), [])),
-            open_issues=_joined(f"claimed, not verified: {text}" for text in claims),
+            artifacts=tuple([Artifact(product.path, action=product.action) for product in products]),
+            key_values=tuple(
+                [KeyValue(value.text, check=value.check, is_claim=value.check is None) for value in node.values]
+            ),
+            key_mechanisms=tuple(map(Mechanism, node.mechanisms)),
+            critical_order=tuple(map(Order, node.order)),
+            dead_ends=tuple(self._dead_ends.get(id(node), [])),
         )
 
     def _verdict(self, node: NodePiece) -> VerdictDraft:
-        raised = sorted(self._raised.get(id(node), []), key=lambda number: self._pieces.issues[number].is_fatal)
+        raised = sorted(
+            self._raised.get(id(node), []), key=lambda number: self._pieces.issues[number].severity == "fatal"
+        )
         return VerdictDraft(
             coherence=node.coherence,
             completion=self._completion(node),
@@ -159,7 +168,7 @@ class _Places:
             and max(issue.evidence) <= node.last
             and not any(node.first <= action <= node.last for action in issue.fixed_by)
         ]
-        if any(issue.is_fatal for issue in still_open):
+        if any(issue.severity == "fatal" for issue in still_open):
             return "failed"
         return "incomplete" if still_open and node.completion == "complete" else node.completion
 
@@ -169,7 +178,7 @@ class _Places:
         return IssueDraft(
             text=issue.text,
             evidence=_leaves(issue.evidence),
-            is_fatal=issue.is_fatal,
+            severity=issue.severity,
             key=f"i{number}",
             quote=issue.quote,
             resolution=() if elsewhere else _leaves(issue.fixed_by),
@@ -206,7 +215,3 @@ def _count(node: NodePiece, first: int, last: int) -> int:
 
 def _height(node: NodePiece) -> int:
     return 1 + max((_height(part) for part in node.parts), default=0)
-
-
-def _joined(texts: Iterable[str]) -> str:
-    return "; ".join(texts) or NONE

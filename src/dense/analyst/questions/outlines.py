@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from dense.tree import NONE, Leaf, Node
+from dense.analyst.answers import NONE
+from dense.tree import Leaf, Node
 
 STRETCH_NODES = 7
 """How many nodes a stretch has, about: the paper's worked example has 29 actions in four lowest subtasks."""

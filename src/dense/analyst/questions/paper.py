@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
-from dense.analyst.answers import Answer, FreeText, LabelNumber, OptionalText, RequiredText, WholeNumber
+from dense.analyst.answers import NONE, Answer, FreeText, LabelNumber, OptionalText, RequiredText, WholeNumber
+from dense.analyst.assembly import said
 from dense.analyst.questions import outlines
 from dense.analyst.questions.question import Judgement
 from dense.analyst.schemas import Schema, SubtreeSchema, enum_of, object_of, ordinals, short_length, text_of
@@ -23,7 +24,8 @@ from dense.analyst.views import (
     subtask_view,
     visible_queue,
 )
-from dense.tree import NONE, Coherence, Completion, Facets, Issue, Label, Leaf, Node, ShortcutOutcome, Subtask
+from dense.facets import FACETS, Artifact, DeadEnd, Facets, KeyValue, Mechanism, Order, StateChange
+from dense.tree import Coherence, Completion, Issue, Label, Leaf, Node, ShortcutOutcome, Subtask
 
 INDEX_AT_END = re.compile(r'"action_index"\s*:\s*"?(-?\d{1,9})"?\s*\}\s*(?:```)?\s*$')
 
@@ -119,6 +121,24 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     critical_order: OptionalText = NONE
     dead_ends: OptionalText = NONE
     open_issues: OptionalText = NONE
+
+    @property
+    def facets(self) -> Facets:
+        """What the answer says of each facet, in its own words."""
+        return Facets(
+            artifacts=tuple(map(Artifact, _said(self.artifacts))),
+            final_state=tuple(map(StateChange, _said(self.final_state))),
+            key_values=tuple([KeyValue(piece) for text in _said(self.key_values) for piece in text.split("; ")]),
+            key_mechanisms=tuple(map(Mechanism, _said(self.key_mechanisms))),
+            critical_order=tuple(map(Order, _said(self.critical_order))),
+            dead_ends=tuple([DeadEnd(text=text) for text in _said(self.dead_ends)]),
+            open_issues=tuple(_said(self.open_issues)),
+        )
+
+
+def _said(answer: str) -> list[str]:
+    """The answer, if there is something in it."""
+    return [text] if (text := said(answer)) else []
 
 
 class Summary(Judgement, frozen=True, kw_only=True):
@@ -292,7 +312,7 @@ def summary_slots(
 
 def summary_schema(limits: Limits) -> dict[str, Schema]:
     long, short = limits.answer, short_length(limits)
-    facets = {name: text_of(long // 2, least=1) for name in Facets.__struct_fields__}
+    facets = {name: text_of(long // 2, least=1) for name in FACETS}
     return {"subtitle": text_of(min(short, 120), least=1), "summary": text_of(long, least=1), **facets}
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 
 import msgspec
 
 from dense.analyst import Analysis
 from dense.analyst.rules import boundaries
+from dense.analyst.rules.facets import explained_failures, find_facets
 from dense.analyst.rules.labels import label
 from dense.analyst.rules.shortcuts import shortcuts
 from dense.analyst.rules.verdicts import Verdicts, next_steps, products, requirement_statuses
@@ -17,7 +17,6 @@ from dense.detectors.assessment import TraceAssessment
 from dense.draft import LeafDraft, PartDraft, SubtaskDraft, TreeDraft
 from dense.evidence.facts.facts import ActionFacts
 from dense.evidence.trace import TraceEvidence
-from dense.narrate.facets import explained_failures
 from dense.narrate.findings import describe_finding
 from dense.narrate.handovers import describe_diff
 from dense.narrate.narrator import NarratedDigest, Narrator
@@ -45,7 +44,7 @@ class RulesAnalyst:
         actions = tuple([_leaf(fact, assessment) for fact in evidence.facts])
         top = actions if is_flat else _levels(actions, assessment, narrator)
         is_one = not is_flat and len(top) == len(actions) > 1  # what an only part would say, the whole says
-        facets = next(iter(narrator.digests([(1, len(actions))]))).facets if is_one else Facets()
+        facets = _facets(narrator.digests([(1, len(actions))])[0], assessment) if is_one else Facets()
         keys = frozenset([action.number for action in assessment.actions if action.effects.is_key])
         verdicts = Verdicts(assessment, narrator, keys)
 
@@ -69,9 +68,7 @@ def narrator_of(assessment: TraceAssessment) -> Narrator:
     evidence = assessment.evidence
     diff = describe_diff(evidence.submitted_diff) if evidence.submitted_diff is not None else ""
     survives = evidence.survives if diff or evidence.history.has_removals else None  # else all of it does
-    return Narrator(
-        evidence.history, evidence.steps, evidence.origins, survives, diff, partial(explained_failures, assessment)
-    )
+    return Narrator(evidence.history, evidence.steps, evidence.origins, survives, diff)
 
 
 def _leaf(fact: ActionFacts, assessment: TraceAssessment) -> LeafDraft:
@@ -94,7 +91,7 @@ def _levels(queue: Sequence[PartDraft], assessment: TraceAssessment, narrator: N
             break  # a part with the span of the whole would only repeat it
         stretches = [tuple(queue[start:end]) for start, end in pairwise([0, *ends])]
         digests = iter(narrator.digests([(one[0].first, one[-1].last) for one in stretches if len(one) > 1]))
-        queue = [one[0] if len(one) == 1 else _subtask(level, one, next(digests)) for one in stretches]
+        queue = [one[0] if len(one) == 1 else _subtask(level, one, next(digests), assessment) for one in stretches]
     return tuple(queue)
 
 
@@ -124,5 +121,14 @@ def _complete_ends(queue: Sequence[PartDraft], ends: Sequence[int], assessment: 
     return kept if kept and kept[-1] == len(queue) else [*kept, len(queue)]
 
 
-def _subtask(level: int, members: tuple[PartDraft, ...], digest: NarratedDigest) -> SubtaskDraft:
-    return SubtaskDraft(level=level, children=members, title=digest.title, summary=digest.summary, facets=digest.facets)
+def _subtask(
+    level: int, members: tuple[PartDraft, ...], digest: NarratedDigest, assessment: TraceAssessment
+) -> SubtaskDraft:
+    facets = _facets(digest, assessment)
+    return SubtaskDraft(level=level, children=members, title=digest.title, summary=digest.summary, facets=facets)
+
+
+def _facets(digest: NarratedDigest, assessment: TraceAssessment) -> Facets:
+    stretch = digest.stretch
+    explained = explained_failures(assessment, stretch.first, stretch.first + len(stretch.actions) - 1)
+    return find_facets(stretch, explained, frozenset({digest.look}))

@@ -18,7 +18,7 @@ from dense.evidence.trace import TraceEvidence
 from dense.narrate.commands import advise_published, advise_real_commands
 from dense.narrate.findings import describe_demand, describe_finding, describe_next_step
 from dense.narrate.narrator import Narrator
-from dense.tree import Completion, Met, NextStep, Product, RequirementStatus
+from dense.tree import SEVERITIES, Completion, Met, NextStep, Product, RequirementStatus
 
 
 class Verdicts:
@@ -43,10 +43,7 @@ class Verdicts:
         }
         still_open = {key: one for key, one in inside.items() if one.resolution is None or one.resolution > last}
         resolved = {key: one.resolution for key, one in inside.items() if key in self._raised and key not in still_open}
-        # What is only doubtful leaves the whole unknown: an open issue of the root would make it incomplete.
-        raised = {
-            key: one for key, one in still_open.items() if key not in self._raised and (one.is_serious or not is_root)
-        }
+        raised = {key: one for key, one in still_open.items() if key not in self._raised}
         self._raised |= raised
         for key in resolved:
             del self._raised[key]
@@ -56,7 +53,9 @@ class Verdicts:
             coherence="coherent",
             completion=self._completion(first, last, list(still_open.values()), is_root),
             summary=self._narrator.final_summary(first, last, spans, with_failures=reports_failures),
-            issues=tuple(sorted([self._issue(one) for one in raised.values()], key=lambda issue: issue.is_fatal)),
+            issues=tuple(
+                sorted([self._issue(one) for one in raised.values()], key=lambda issue: issue.severity == "fatal")
+            ),
             resolved={key: (leaf_reference(action),) for key, action in resolved.items() if action is not None},
             key_actions=self._key_actions(part, groups),
         )
@@ -66,7 +65,7 @@ class Verdicts:
         return IssueDraft(
             text=describe_finding(one, evidence),
             evidence=tuple(map(leaf_reference, one.evidence)),
-            is_fatal=one.severity == "fatal",
+            severity=one.severity,
             code=one.code,
             key=one.key,
             quote=quote_of(one, evidence),
@@ -105,7 +104,6 @@ MAX_NEXT_STEPS = 7
 MAX_PRODUCTS = 12
 QUOTE_FIELDS = ("line", "printed", "quote", "complaint", "reason")
 """Fields of findings that hold a line of the trace, the most telling first."""
-SEVERITIES = ("fatal", "serious", "doubt")
 FIRST_CODES = frozenset({"input_lost", "clue_unused"})
 """Findings about steps that cannot be undone, and clues: advice about them is for the beginning of a rerun."""
 

@@ -17,6 +17,7 @@ from dense.cli.session.last import AgentOption
 from dense.cli.session.view import NOTHING, LastOption, TurnOption, load_last
 from dense.cli.text import SafeConsole, format_bytes, printable, shortened
 from dense.errors import DenseError
+from dense.tree import open_issues
 
 if TYPE_CHECKING:
     from dense.view import LoadedRun
@@ -86,7 +87,7 @@ def _lines(run: LoadedRun) -> Iterator[Text]:
         return
     state = tree.root.verdict.state if tree.root.verdict is not None else "unknown"
     yield Text.assemble((state, f"bold {STYLES.get(state, '')}"), "  ", shortened(_task(run), 160))
-    opened = [issue for issue in tree.issues if issue.resolved_at is None]
+    opened = open_issues(tree)
     for issue in opened:
         yield Text.assemble(("open: ", "bold yellow"), printable(issue.text))
         if issue.quote:
