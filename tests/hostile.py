@@ -43,7 +43,7 @@ def hostile_trajectory(path: str = "trace.json", mark: Any = acting) -> Trajecto
     source = Source(path, None, None, mark("part"))
     test = ToolCall("bash", {"command": mark("pytest -q")}, mark("call-1"))
     tool = ToolCall(mark("tool"), {mark("key"): [mark("value"), {mark("inner"): mark("deep")}]}, mark("c2"), mark("c1"))
-    write = ToolCall("write", {"path": mark("/app/result.txt"), "content": mark("a result")}, mark("call-3"))
+    write = ToolCall("write", {"path": mark("/app/notes.txt"), "content": mark("a result")}, mark("call-3"))
     failed = Observation(f"{mark('E   assert 1 == 2')}{COUNTS}", mark("call-1"), exit_code=1)
     again = ToolCall("bash", {"command": "pytest -q"}, mark("call-4"))
     other = Observation(mark("Traceback (most recent call last):\nValueError: bad"), mark("c2"), timestamp=mark("now"))

@@ -50,6 +50,7 @@ LAYERS = [
 ]
 """From the user down to the nouns. A package may import from those after it in this list, and from itself."""
 NOUNS = {"errors", "trajectory", "outcome", "facets", "tree", "draft", "feedback", "salvage", "version"}
+REFIT_NOUNS = {"measures", "results"}
 HEAVY: dict[str, str | tuple[str, ...]] = {
     "aiohttp": "model",
     "duckdb": "batch",
@@ -77,7 +78,7 @@ def layer_of(module: str) -> str:
     """The layer of a module of ours; `dense` itself is a layer of its own."""
     package, *rest = module.split(".")
     if package == "refit":
-        return f"refit.{rest[0]}" if rest and rest[0] != "results" else "refit.nouns"
+        return f"refit.{rest[0]}" if rest and rest[0] not in REFIT_NOUNS else "refit.nouns"
     if not rest:
         return "dense"
     if rest[0] == "__main__":

@@ -62,6 +62,8 @@ class IssueDraft(Struct, frozen=True):
     """How a resolution refers to it."""
     quote: str = ""
     """A line of the trace that shows it; empty for none."""
+    names: tuple[str, ...] = ()
+    """The files, commands and values that it is about."""
     resolution: tuple[str, ...] = ()
     """References to later nodes that show the recovery, if the part that raises it also closes it."""
     restates: str = ""

@@ -143,6 +143,8 @@ class Issue(Struct, frozen=True, omit_defaults=True):
     """The kind of finding, for analysts that have codes."""
     quote: str = ""
     """The line of the trace that shows it best; empty if there is none, as for something that was never done."""
+    names: tuple[str, ...] = ()
+    """The files, commands and values that it is about."""
 
 
 class RequirementStatus(Struct, frozen=True, omit_defaults=True):
@@ -154,6 +156,8 @@ class RequirementStatus(Struct, frozen=True, omit_defaults=True):
     """Whether an output shows it, shows the opposite, or nobody checked."""
     evidence: tuple[str, ...] = ()
     """The actions that show it: `a7`."""
+    names: tuple[str, ...] = ()
+    """The files, commands and values that it is about."""
 
 
 class NextStep(Struct, frozen=True, omit_defaults=True):

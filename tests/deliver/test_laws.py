@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from made_feedback import tree_feedback
 from msgspec.structs import replace
 
+from dense.deliver.lines import Line
 from dense.deliver.page import KEY_LENGTH, Item, choose_key, encodable, safe_item, write_items
 from dense.deliver.paper_report import paper_report
 from dense.deliver.repetition import SHARED_LABELS, labelled_once, without_repetition
@@ -118,13 +120,17 @@ def test_no_line_of_a_trace_passes_for_ours(tree: ReconciledTree, budget: int) -
     assert feedback.message.count(f"{key}| end\n\n") == 1
 
 
+def line(kind: str, value: int, label: str, text: str, *, head: str = "", **about: Any) -> Line:
+    return Line(kind=kind, value=value, label=label, text=head + text, head=head, **about)
+
+
 def test_lines_in_a_row_share_a_label_and_needs_that_are_quoted_go() -> None:
     items = [
-        Item("needs", 1, "needs ", "a1: `x = 1` → `x = 2` in `f.py`"),
-        Item("needs", 1, "needs ", "a2: `y = 1` → `y = 2` in `f.py`"),
-        Item("needs", 1, "needs ", "a3: the port is 80"),
-        Item("task", 1, "task ", "a1 complete: one"),
-        Item("part", 1, " task ", "a2 complete: two"),
+        line("needs", 1, "needs ", "`x = 1` → `x = 2` in `f.py`", head="a1: ", names=("x = 1", "x = 2", "f.py")),
+        line("needs", 1, "needs ", "`y = 1` → `y = 2` in `f.py`", head="a2: ", names=("y = 1", "y = 2", "f.py")),
+        line("needs", 1, "needs ", "the port is 80", head="a3: "),
+        line("task", 1, "task ", "one", head="a1 complete: "),
+        line("part", 1, " task ", "two", head="a2 complete: "),
         Item("key-action", 1, "key-action ", "a1", (("tool-call", 'edit("f.py", "x = 1", "x = 2")'),)),
     ]
     assert [item.label + item.text for item in labelled_once(items)] == [
@@ -140,12 +146,12 @@ def test_a_long_path_is_spelled_out_once_and_quoted_text_is_never_cut_in_two() -
     path, other = "/workspace/project/src/library/match.c", "/workspace/project/src/tests/match.c"
     error = "`` no match of `a; b`. Please retry ``"
     items = [
-        Item("summary", 9, "summary: ", f"edited `{path}`; ran `make`"),
-        Item("task", 1, "task ", f"a1-a3 unknown: read `{path}`: {error}"),
-        Item("part", 0, " task ", "a2-a3 unknown: ran `make`; saw `` no `x`; y. Again ``; ran `ls -la`"),
-        Item("key-action", 1, "key-action ", f"a1, final {path}", (("tool-call", f"edit({path})"),)),
+        line("summary", 9, "summary: ", f"edited `{path}`; ran `make`"),
+        line("task", 1, "task ", f"read `{path}`: {error}", head="a1-a3 unknown: "),
+        line("part", 0, " task ", "ran `make`; saw `` no `x`; y. Again ``; ran `ls -la`", head="a2-a3 unknown: "),
     ]
-    once = labelled_once([*without_repetition(items[:3], 9), items[3]])
+    quoted = Item("key-action", 1, "key-action ", f"a1, final {path}", (("tool-call", f"edit({path})"),))
+    once = labelled_once([*without_repetition(items, 9), quoted])
     assert [item.text for item in once] == [
         f"edited `{path}`; ran `make`",
         f"a1-a3 unknown: read `…/match.c`: {error}",
@@ -153,7 +159,7 @@ def test_a_long_path_is_spelled_out_once_and_quoted_text_is_never_cut_in_two() -
         "a1, final …/match.c",
     ]
     assert once[-1].quotes[0][1] == f"edit({path})"
-    two = labelled_once([items[0], Item("part", 0, "", f"`{other}`"), items[3]])
+    two = labelled_once([items[0], line("part", 0, "", f"`{other}`"), quoted])
     assert two[-1].text == f"a1, final {path}"
 
 
@@ -161,9 +167,23 @@ def test_a_failed_call_is_told_from_the_same_call_that_worked() -> None:
     call = "called `book(user=mia, from=JFK, to=SEA, date=2024-05-20, cabin=economy, bags=3, insurance=no"
     way = "working-path: called `book` with `amount` `55`"
     items = [
-        Item("summary", 9, "summary: ", f"{call}, amount=55)`"),
-        Item("solved", 3, "shortcut ", f"a8-a10, dead-end: {call}, amount=5)`: `Error: total price is 305`; {way}"),
-        Item("solved", 3, "shortcut ", f"a12-a14, dead-end: {call}, amount=55)`; {way} and `bags` `4`"),
+        line("summary", 9, "summary: ", f"{call}, amount=55)`"),
+        line(
+            "solved",
+            3,
+            "shortcut ",
+            f"{call}, amount=5)`: `Error: total price is 305`; {way}",
+            head="a8-a10, dead-end: ",
+            tries_head="a8-a10: ",
+        ),
+        line(
+            "solved",
+            3,
+            "shortcut ",
+            f"{call}, amount=55)`; {way} and `bags` `4`",
+            head="a12-a14, dead-end: ",
+            tries_head="a12-a14: ",
+        ),
     ]
     _, failed, same = without_repetition(items, 9)
     assert "Error: total price is 305" in failed.text
@@ -171,14 +191,14 @@ def test_a_failed_call_is_told_from_the_same_call_that_worked() -> None:
 
 
 def test_an_issue_stays_and_says_what_its_evidence_says() -> None:
-    line = "the difference of 6.5 percent is likely due to my reading of the formula in the paper"
-    issue, value = f"issue_0: the closing message leaves a doubt: `{line}`", IMPORTANCE.index("open-issue")
+    shown = "the difference of 6.5 percent is likely due to my reading of the formula in the paper"
+    issue, value = f"issue_0: the closing message leaves a doubt: `{shown}`", IMPORTANCE.index("open-issue")
     items = [
-        Item("open-issue", value, "open-", issue),
-        Item("evidence", value + 1, " evidence ", f"a9: {line}"),
-        Item("task", 1, "task ", "a1-a3 unknown: Edit x.py. Edited `x.py`"),
-        Item("part", 0, " task ", "a1-a2 complete: Edit x.py. Edited `x.py`"),
-        Item("part", 0, " task ", "a3 complete: Edit x.py. Ran it"),
+        line("open-issue", value, "open-", issue),
+        line("evidence", value + 1, " evidence ", shown, head="a9: "),
+        line("task", 1, "task ", "Edit x.py. Edited `x.py`", head="a1-a3 unknown: "),
+        line("part", 0, " task ", "Edit x.py. Edited `x.py`", head="a1-a2 complete: "),
+        line("part", 0, " task ", "Edit x.py. Ran it", head="a3 complete: "),
     ]
     assert [item.text for item in without_repetition(items, IMPORTANCE.index("summary"))] == [
         issue,
@@ -302,9 +322,9 @@ def test_a_value_under_a_label_of_ours_is_not_passed_on(name: str) -> None:
 def test_the_end_of_a_list_goes_with_the_list() -> None:
     said = "edited `a.py` in four places and then ran all tests of the folder again"
     items = [
-        Item("summary", 9, "summary: ", said),
-        Item("dead-end", 5, "dead-end ", f"a1-a9: {said}; and 3 more"),
-        Item("dead-end", 5, "dead-end ", f"a10-a12: {said}; and 2 more; what worked: another folder"),
+        line("summary", 9, "summary: ", said),
+        line("dead-end", 5, "dead-end ", f"{said}; and 3 more", head="a1-a9: "),
+        line("dead-end", 5, "dead-end ", f"{said}; and 2 more; what worked: another folder", head="a10-a12: "),
     ]
     assert [item.text for item in without_repetition(items, 9)] == [said, "a10-a12: what worked: another folder"]
 
@@ -319,11 +339,21 @@ def test_a_title_is_no_dead_end() -> None:
 
 
 def test_next_steps_are_numbered_as_they_are_shown() -> None:
-    issue = Item(
+    issue = line(
         "open-issue", 100, "open-issue_0", ": The agent says that the csv reader loses the last line of every file"
     )
-    said = Item(
-        "next-step", 90, "next-step ", "1: The agent says that the csv reader loses the last line of every file"
+    said = line(
+        "next-step",
+        90,
+        "next-step ",
+        "1: The agent says that the csv reader loses the last line of every file",
+        number=1,
     )
-    new = Item("next-step", 90, "next-step ", "2: Keep the last line and check it with a file without a line feed [a3]")
+    new = line(
+        "next-step",
+        90,
+        "next-step ",
+        "2: Keep the last line and check it with a file without a line feed [a3]",
+        number=2,
+    )
     assert [item.text[:7] for item in without_repetition([said, new, issue], 50) if item is not issue] == ["1: Keep"]

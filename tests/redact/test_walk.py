@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from itertools import count
 from typing import Any
 
+import msgspec
+from hostile import hostile_trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.redact.walk import rewrite_trajectory, texts_of
+from dense.redact.walk import labels_of, rewrite_labels, rewrite_trajectory, texts_of
 from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, Trajectory
 
 SOURCE = Source("t.jsonl")
@@ -35,3 +39,15 @@ def test_texts_stand_in_the_order_of_rewriting(arguments: list[dict[str, Any]]) 
 
     assert rewrite_trajectory(whole, keep) == whole
     assert texts_of(whole) == visited
+
+
+def test_each_text_of_a_trajectory_is_a_text_or_a_label() -> None:
+    """By the JSON that leaves: nothing of it is left when both are rewritten, and what is collected is what is."""
+    numbers = count()
+    whole = hostile_trajectory("path", lambda text: f"{text} <{next(numbers)}>")
+    texts, labels = texts_of(whole), labels_of(whole)
+    told = set(re.findall(r"<\d+>", msgspec.json.encode(whole).decode()))
+    assert told == set(re.findall(r"<\d+>", "".join([*texts, *labels])))
+    bare = rewrite_labels(rewrite_trajectory(whole, lambda _: "-"), lambda _: "-")
+    assert not re.search(r"<\d+>", msgspec.json.encode(bare).decode())
+    assert rewrite_labels(whole, lambda label: label) == whole

@@ -46,6 +46,8 @@ class Block(Struct, frozen=True):
     """Whether it shows contents (a file, a diff, search results): words such as `error` in it report nothing."""
     step: int = 0
     """The number of the action, from 1, to which it belongs."""
+    origin: Literal["", "tool", "user", "system"] = ""
+    """Who an output is from; empty for anything else."""
 
 
 def blocks_of(step: Step, number: int, polls: Mapping[tuple[int, str], str]) -> Iterator[Block]:
@@ -70,7 +72,12 @@ def blocks_of(step: Step, number: int, polls: Mapping[tuple[int, str], str]) -> 
         closing = agent.steps[-1].message.strip() if agent.steps else ""
         if any(closing and closing in seen.text for seen in step.observations):
             continue  # the call that started it returned it
-        yield Block("output", f"[sub-agent, {len(agent.steps)} actions] last said:", clean(closing), step=number)
+        yield Block(
+            kind="output",
+            head=f"[sub-agent, {len(agent.steps)} actions] last said:",
+            text=clean(closing),
+            step=number,
+        )
 
 
 def command_of(call: ToolCall) -> str:
@@ -97,13 +104,13 @@ def _call_blocks(call: ToolCall, command: str, number: int, background: str) -> 
     }
     if command:
         folder = next((given[key] for key in ("cwd", "workdir", "working_dir") if isinstance(given.get(key), str)), "")
-        yield Block("call", f"[in {folder}] $" if folder else "$", command.strip("\n"), step=number)
+        yield Block(kind="call", head=f"[in {folder}] $" if folder else "$", text=command.strip("\n"), step=number)
         return
     bodies = {key: value for key, value in given.items() if isinstance(value, str) and _is_body(value)}
     short = ", ".join(f"{key}={_json(value)}" for key, value in given.items() if key not in bodies)
-    yield Block("call", "", f"{call.name}({short}){background}", step=number)
+    yield Block(kind="call", head="", text=f"{call.name}({short}){background}", step=number)
     for key, value in bodies.items():
-        yield Block("body", f"{key}:", value.strip("\n"), step=number)
+        yield Block(kind="body", head=f"{key}:", text=value.strip("\n"), step=number)
 
 
 def _is_body(value: str) -> bool:
@@ -124,7 +131,12 @@ def _output_blocks(seen: Observation, commands: Sequence[str], is_listing: bool,
         return
     shows_contents = not mark and (is_listing or text.startswith("diff --git") or "\ndiff --git " in text)
     yield Block(
-        "output", f">{mark}{speaker}" if text else f">{mark}{speaker} (no output)", text, shows_contents, number
+        kind="output",
+        head=f">{mark}{speaker}" if text else f">{mark}{speaker} (no output)",
+        text=text,
+        is_listing=shows_contents,
+        step=number,
+        origin=seen.origin,
     )
 
 

@@ -148,6 +148,7 @@ class Assembly:
             resolution=issue.resolution,
             code=issue.code,
             quote=issue.quote,
+            names=issue.names,
         )
         return identifier
 

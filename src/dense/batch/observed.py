@@ -10,6 +10,7 @@ from dense.evidence.trace import TraceEvidence
 from dense.knowledge.tools import own_name
 from dense.narrate.outputs import main_failure
 from dense.text.clip import clip_end
+from dense.text.terminal import plain_line
 
 MAX_FAILURES = 60
 """So many failures of a trace are kept, the first ones."""
@@ -59,4 +60,4 @@ def _cell(fact: ActionFacts, evidence: TraceEvidence) -> FailureCell:
 
 
 def _short(text: str) -> str:
-    return clip_end(" ".join(text.split()), MAX_TEXT)
+    return clip_end(plain_line(" ".join(text.split())), MAX_TEXT)

@@ -26,10 +26,10 @@ from dense.lessons.lesson import task_hash
 from dense.lessons.project import project_of
 from dense.methods.catalogue import method
 from dense.model import OpenModel, open_model
-from dense.redact import redact_text
+from dense.redact import MAX_LABEL_CHARS, clean_line
 from dense.service.analysts import AnalystChoice, model_settings
 from dense.service.drafting import first_error
-from dense.service.feedback import FailedRun, FeedbackRun, describe_failure, make_feedback
+from dense.service.feedback import UNREAD, FailedRun, FeedbackRun, describe_failure, make_feedback
 from dense.service.files import RECONCILED
 from dense.text.clip import clip_end
 from dense.trajectory import Trajectory
@@ -156,7 +156,8 @@ class _Run:
 
     def _opened(self, item: WorkItem, digest: str) -> Iterator[RawTrace]:
         try:
-            yield from open_item(item, self._spec, self._limits.max_bytes)
+            for trace in open_item(item, self._spec, self._limits.max_bytes):
+                yield trace._replace(source=clean_line(trace.source), part=clean_line(trace.part))
         except Exception as error:  # a file may be damaged in ways that its library's own errors describe
             self._fail(_unread(item), digest, _described(error))
 
@@ -185,9 +186,10 @@ class _Run:
         row = self._watch.earlier(key)
         if row is None:
             return False
-        here = {"source": trace.source, "part": part, "item": digest, "trajectory": trajectory.id}
-        named = {"task": _task_name(trajectory), "project": project_of(trajectory)}
-        self._result.rows.append(replace(row, **here, **named, written=None))
+        identity = clean_line(trajectory.id, MAX_LABEL_CHARS)
+        here = {"source": trace.source, "part": part, "item": digest, "trajectory": identity}
+        about = {"task": _task_name(trajectory), "project": clean_line(project_of(trajectory))}
+        self._result.rows.append(replace(row, **here, **about, written=None))
         self._result.copied += 1
         return True
 
@@ -207,7 +209,7 @@ class _Run:
                 bytes=trace.size,
                 analyst=self._spec.analyst,
                 version=self._spec.version,
-                error=clip_end(redact_text(problem)[0], MAX_ERROR),
+                error=clean_line(problem, MAX_ERROR),
             )
         )
 
@@ -230,9 +232,9 @@ class _Run:
                 raise run.error
             if isinstance(run.error, ModelError | UnansweredCalls):
                 self._retry.add(digest)
-            problem = describe_failure(run.error, chosen)
+            problem = clip_end(describe_failure(run.error, chosen), MAX_ERROR)
         self._result.usd += run.record.totals.usd or 0.0
-        row = _row(trace, trajectory, run, self._spec, error=clip_end(redact_text(problem)[0], MAX_ERROR))
+        row = _row(trace, trajectory, run, self._spec, error=problem)
         self._result.rows.append(row(self._key(trace, number), self._hash, digest, number))
 
 
@@ -251,7 +253,7 @@ def _row(
     issues, met = (
         (tree.issues, [one.met for one in tree.requirements]) if isinstance(tree, ReconciledTree) else ((), [])
     )
-    usage, totals = trajectory.usage, run.record.totals
+    usage, totals, cleaned = trajectory.usage, run.record.totals, run.trajectory or UNREAD
     message = run.feedback.message if isinstance(run, FeedbackRun) else ""
     spent = totals.usage + totals.cached_usage
     prices = [one for one in (totals.usd, totals.cached_usd) if one is not None]
@@ -264,14 +266,14 @@ def _row(
             item=digest,
             source=trace.source,
             part=_part(trace, trajectory, number),
-            trajectory=trajectory.id,
-            format=trajectory.format,
-            agent=trajectory.agent or "",
-            agent_version=trajectory.agent_version or "",
-            model=trajectory.model or "",
+            trajectory=cleaned.id,
+            format=cleaned.format,
+            agent=cleaned.agent or "",
+            agent_version=cleaned.agent_version or "",
+            model=cleaned.model or "",
             task=_task_name(trajectory),
             task_hash=task_hash(own_task(trajectory)),
-            project=project_of(trajectory),
+            project=clean_line(project_of(trajectory)),
             started=_started(trajectory),
             bytes=trace.size,
             steps=len(trajectory.steps),
@@ -307,15 +309,14 @@ def _row(
 
 def _part(trace: RawTrace, trajectory: Trajectory, number: int) -> str:
     """The place of the n-th trajectory of a trace in its source; empty if it is the whole."""
-    return trace.part or trajectory.source.part or (f"trajectory {number}" if number else "")
+    return trace.part or clean_line(trajectory.source.part or "") or (f"trajectory {number}" if number else "")
 
 
 def _task_name(trajectory: Trajectory) -> str:
     task = own_task(trajectory)
     if task is None:
         return ""
-    text, _ = redact_text(task.name or task.instruction[: 4 * MAX_TASK_NAME])
-    return clip_end(" ".join(text.split()), MAX_TASK_NAME)
+    return clean_line(" ".join((task.name or task.instruction[: 40 * MAX_TASK_NAME]).split()), MAX_TASK_NAME)
 
 
 def _started(trajectory: Trajectory) -> datetime | None:
@@ -351,7 +352,7 @@ def _described(error: Exception) -> str:
 def _unread(item: WorkItem) -> RawTrace:
     content = hashlib.sha256(f"{item.uri}\0{item.stamp}\0{item.start}".encode("utf-8", "replace")).hexdigest()
     return RawTrace(
-        source=item.uri,
+        source=clean_line(item.uri),
         part=f"byte {item.start}" if item.start else "",
         content=content,
         size=item.size,

@@ -23,7 +23,6 @@ from dense.cli.session.setup import config, distill_defaults, hook, mcp, setup
 from dense.cli.session.show import show
 from dense.cli.session.version import full_version
 from dense.cli.session.view import view
-from dense.cli.text import printable
 from dense.errors import DenseError, WrongUsage
 from dense.text.terminal import guard_terminal
 
@@ -83,7 +82,9 @@ def main() -> None:
             sys.stdout.flush()
             raise
     except DenseError as error:
-        lines = [printable(line) for line in str(error).splitlines()] or [type(error).__name__]
+        from dense.redact import clean_line
+
+        lines = [clean_line(line) for line in str(error).splitlines()] or [type(error).__name__]
         print("error: " + "\n  ".join(lines), file=sys.stderr)
         sys.exit(2 if isinstance(error, WrongUsage) else 1)
     except KeyboardInterrupt:

@@ -46,6 +46,7 @@ def convert(
 ) -> None:
     """Convert traces into another format. Nothing is redacted."""
     from dense.cli.distill_run import TraceInputs
+    from dense.redact import clean_line
 
     if format is not None and ":" in format:
         sys.path.insert(0, str(Path.cwd()))  # a reader of the user's own is most likely here
@@ -59,9 +60,9 @@ def convert(
     if is_empty and not traces.problems:
         traces.problems.append(f"no trace found in {', '.join(map(str, paths))}. {UNRECOGNISED}")
     for line in traces.warnings:
-        notes.print(Text(f"warning: {printable(line)}"))
+        notes.print(Text(f"warning: {clean_line(line)}"))
     for line in traces.problems:
-        notes.print(Text(f"error: {printable(line)}"))
+        notes.print(Text(f"error: {clean_line(line)}"))
     if traces.problems:
         raise typer.Exit(1)
 

@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 import typer
 
 from dense.cli.distill_run import DistillSettings, TraceInputs, failure_line
-from dense.cli.text import SafeConsole, printable, shortened
+from dense.cli.text import SafeConsole, shortened
 from dense.errors import DenseError, MissingInput
 from dense.methods import method
 from dense.model import prices_of, resolve
+from dense.redact import clean_line
 from dense.service.estimate import CostEstimate, estimate
 from dense.service.turns import select_turn
 from dense.trajectory import Usage
@@ -40,7 +41,7 @@ def confirm_cost(traces: TraceInputs, settings: DistillSettings) -> None:
     total, failures, is_known = _estimate_all(traces, settings, out, is_each_shown=False)
     if failures:  # the run itself reports each of them
         out.print(
-            f"without {len(failures)} that could not be estimated; the first: {printable(failures[0])}", markup=False
+            f"without {len(failures)} that could not be estimated; the first: {clean_line(failures[0])}", markup=False
         )
     if not is_known:
         _confirm("the cost is unknown: the method cannot be estimated")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
@@ -21,12 +20,13 @@ from dense.methods import AnyMethod, method
 from dense.model import OpenModel, open_model
 from dense.readers import UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
+from dense.redact import clean_line
 from dense.service.analysts import AnalystChoice, ModelSettings, model_settings
 from dense.service.drafting import first_error
 from dense.service.feedback import FailedRun, FeedbackOptions, FeedbackRun, describe_failure, make_feedback
 from dense.service.files import RECONCILED, write_failure, write_run
 from dense.service.outcomes import trial_outcome
-from dense.service.result_folders import IndexRow, ResultFolders, folder_name
+from dense.service.result_folders import IndexRow, ResultFolders, folder_name, index_key
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree, open_issues
 
@@ -202,26 +202,23 @@ async def _distill(
         folder=name,
         state=run.state or run.method,
         fallbacks=run.record.fallbacks,
-        source=str(trajectory.source),
+        source=row.input,
         feedback=feedback,
         row=row,
     )
 
 
 def _row(trajectory: Trajectory, name: str, state: str, issue: str, *, is_piped: bool) -> IndexRow:
-    source = trajectory.source
-    path = "" if is_piped else os.path.realpath(source.path)
-    shown = str(source)
-    agent, part = trajectory.agent or "", source.part or ""
+    path, part, identity = index_key(trajectory)
     return IndexRow(
-        input=shown,
+        input=clean_line(str(trajectory.source)),
         folder=name,
-        state=state,
-        first_issue=issue,
-        trajectory=trajectory.id,
-        format=trajectory.format,
-        agent=agent,
-        path=path,
+        state=clean_line(state),
+        first_issue=clean_line(issue),
+        trajectory=identity,
+        format=clean_line(trajectory.format),
+        agent=clean_line(trajectory.agent or ""),
+        path="" if is_piped else path,
         part=part,
     )
 
@@ -237,8 +234,8 @@ def failure_line(error: Exception, chosen: AnyMethod, trajectory: Trajectory) ->
     """One line on a trajectory without feedback. An error that ends the whole run is raised again."""
     if isinstance(error, ModelError) and not isinstance(error, CallFailed):
         raise error
-    words, source = describe_failure(error, chosen), str(trajectory.source)
-    if words.startswith(source):
+    words, source = describe_failure(error, chosen), clean_line(str(trajectory.source))
+    if words.startswith(clean_line(trajectory.source.path)):
         return words
     return f"{source}: {words}" if words.startswith(chosen.name) else f"{source}: {chosen.name}: {words}"
 

@@ -91,11 +91,13 @@ class DistillSummary:
 
     def show_problems(self) -> None:
         """Print warnings and errors to the error stream."""
+        from dense.redact import clean_line
+
         err = SafeConsole(stderr=True, highlight=False, soft_wrap=True)
         for warning in self.warnings:
-            err.print(f"warning: {printable(warning)}", markup=False)
+            err.print(f"warning: {clean_line(warning)}", markup=False)
         for failure in self.failures:
-            err.print(f"error: {printable(failure)}", markup=False)
+            err.print(f"error: {clean_line(failure)}", markup=False)
 
     @staticmethod
     def _state(trace: FinishedTrace) -> str:

@@ -17,6 +17,7 @@ from dense.cli.text import SafeConsole, format_bytes, other_files, printable, ra
 from dense.errors import DenseError
 from dense.readers import Skipped, Stream, UnreadFile, files_of, read_file
 from dense.readers.files import EventFolder, TraceFile
+from dense.redact import clean_line
 from dense.trajectory import Notice, Source, Step
 
 COLUMN_GAP = 2
@@ -253,7 +254,7 @@ class ReadSummary:
                 indices = [n.source.index for n in notices if n.source.line is None and n.source.index is not None]
                 place = printable(path) + (f":{ranges(lines)}" if lines else f"#{ranges(indices)}" if indices else "")
                 label = "" if kind == "note" else f"{kind}: "
-                yield f"warning: {place}: {label}{printable(text)}"
+                yield clean_line(f"warning: {place}: {label}{text}")
 
 
 def _column(
@@ -270,7 +271,7 @@ def _column(
 def _lines(text: str) -> str:
     """A message over several lines; only our own line breaks, which are followed by blanks, stay."""
     first, *rest = text.split("\n  ")
-    return "\n  ".join([printable(first), *map(printable, rest)])
+    return "\n  ".join([clean_line(first), *map(clean_line, rest)])
 
 
 def _tail(text: str, width: int) -> str:

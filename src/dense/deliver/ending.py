@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from dense.actions.transcript import TranscriptAction
-from dense.deliver.key_actions import FROM_SYSTEM
 from dense.knowledge.words import pattern
 
 MAX_AFTER_CLOSING = 3
@@ -23,9 +22,9 @@ def ending_sentence(actions: Sequence[TranscriptAction]) -> str:
     if not actions:
         return "The record is empty."
     last = actions[-1]
-    if any(block.head.endswith(FROM_SYSTEM) and "continu" in block.text[:300].lower() for block in last.blocks):
+    if any(block.origin == "system" and "continu" in block.text[:300].lower() for block in last.blocks):
         return "The record continues elsewhere."
-    if last.blocks and all(block.head.endswith(" from the user") for block in last.blocks):
+    if last.blocks and all(block.origin == "user" for block in last.blocks):
         return "The user had the last word."
     if last.is_message:
         ended = "It ended with a closing message." if CLOSING.search(last.says) else "It ended with a message."

@@ -37,8 +37,6 @@ MAX_CALL_BYTES = 1_600
 """Of a call that is no product."""
 MIN_CALL_SHARE = 0.2
 """A smaller part of a call is not worth quoting."""
-FROM_SYSTEM = "from the system"
-"""How the head of an output ends that the harness wrote: that a limit was reached, the state says."""
 READ_BACK_SHARE = 0.5
 """An output of whose lines a larger part was written by the attempt itself reads back what it wrote."""
 MAKE_FOLDER = re.compile(r"(?:cd \S+ && )?mkdir [^;&|\n]+")
@@ -68,6 +66,8 @@ class KeyAction(Struct, frozen=True, dict=True):
     """A line that must be among what is quoted of its output."""
     product: str = ""
     """The product that it made or helped to make."""
+    is_check: bool = False
+    """Whether it ran a check, whose result is all that counts of its output."""
 
     @cached_property
     def size(self) -> int:
@@ -201,13 +201,14 @@ def rank_key_actions(tree: ReconciledTree, actions: Actions) -> list[KeyAction]:
     found = [*_products(tree, attempt), *_shows(tree, attempt)]
     for product in tree.products:
         if product.check:
-            verb = "checks" if attempt.effects(product.check).tests else "shows"
-            key = _key(product.check, "checks", f"{verb} {one_line(product.path)}", attempt)
-            found.append(_without_read_backs(key, found) if key else None)
+            is_check = bool(attempt.effects(product.check).tests)
+            purpose = f"{'checks' if is_check else 'shows'} {one_line(product.path)}"
+            key = _key(product.check, "checks", purpose, attempt)
+            found.append(replace(_without_read_backs(key, found), is_check=is_check) if key else None)
     wanted = [name for node in nodes(tree.root) for name in _wanted(node)]
     numbers = [number for number in attempt.numbers(dict.fromkeys(wanted)) if not attempt.only_makes_folder(number)]
     needed = [_key(number, "needed", "", attempt) for number in numbers]
-    found += [key for key in needed if key and any(not block.head.endswith(FROM_SYSTEM) for block in key.blocks)]
+    found += [key for key in needed if key and any(block.origin != "system" for block in key.blocks)]
     by_action: dict[int, KeyAction] = {}
     for key in sorted((key for key in found if key is not None), key=lambda key: ROLES.index(key.role)):
         holder = attempt.holder(key.action)
@@ -352,5 +353,5 @@ def _most(key: KeyAction, block: Block) -> int:
     if key.role == "final":
         return byte_size(block.text) + MAX_CALL_BYTES
     if block.kind == "output":
-        return MAX_SHOWN_BYTES if key.focus or key.purpose.startswith("checks ") else MAX_OUTPUT_BYTES
+        return MAX_SHOWN_BYTES if key.focus or key.is_check else MAX_OUTPUT_BYTES
     return MAX_CALL_BYTES

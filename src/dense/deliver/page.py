@@ -22,6 +22,7 @@ from itertools import count, islice
 from zlib import crc32
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 KEY_LENGTH = 5
 KEY_CHARACTERS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -31,8 +32,15 @@ MAX_KEYS_FOR_OTHERS = 100
 CLOSE, END = "{key}|\n", "{key}| end\n"
 """The line after the last of several quoted bodies, and such a line at the end of a message."""
 END_SIZE = len(END.format(key="")) + KEY_LENGTH
-UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]")
+_BEYOND_ASCII = (
+    "\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f"
+)
+UNSAFE = re.compile(f"[\x00-\x1f{_BEYOND_ASCII}]")
 """Characters that end a line, control a terminal, or have no bytes."""
+ACTING = re.compile(f"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f{_BEYOND_ASCII}]")
+"""The same within a text of several lines."""
+SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
+"""Colours, movements of the cursor, titles and clipboards: nothing that a reader misses."""
 ALWAYS = 100
 """The value of what is never dropped."""
 MIN_SHORTENED_BYTES = 60
@@ -119,14 +127,21 @@ def _lines(items: Iterable[Item], key: str) -> Iterator[str]:
 
 def safe_item(item: Item) -> Item:
     """The item with each line of the program as one printable line; never larger. Quoted bodies stay as they are, apart
-    from characters that have no bytes."""
-    quotes = tuple([(escaped(mark), encodable(text)) for mark, text in item.quotes])
+    from characters that act on a terminal or have no bytes."""
+    quotes = tuple([(escaped(mark), harmless(text)) for mark, text in item.quotes])
     return Item(item.kind, item.value, escaped(item.label), escaped(item.text), quotes)
 
 
 def escaped(text: str) -> str:
     """The text without characters that end a line or control a terminal; never larger."""
     return text if text.isprintable() else UNSAFE.sub("?", text)
+
+
+def harmless(text: str) -> str:
+    """A text of several lines without what controls a terminal or turns the direction; never larger."""
+    if "\x1b" in text:
+        text = SEQUENCE.sub("", text)
+    return text if text.isprintable() else ACTING.sub("?", text)
 
 
 def one_line(text: str) -> str:
@@ -144,16 +159,16 @@ def byte_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-def shortened(item: Item, room: int) -> Item | None:
+def shortened[I: Item](item: I, room: int) -> I | None:
     """The item's line in so many bytes, without its quoted bodies; None if too little of it would be left."""
     left = room - byte_size(item.label) - 1
     if byte_size(item.text) <= left:
-        return Item(item.kind, item.value, item.label, item.text)
+        return replace(item, quotes=())
     left -= byte_size(ELLIPSIS)
     if left < MIN_SHORTENED_BYTES:
         return None
     text = item.text.encode("utf-8", "replace")[:left].decode("utf-8", "ignore") + ELLIPSIS
-    return Item(item.kind, item.value, item.label, text)
+    return replace(item, text=text, quotes=())
 
 
 def fit_items(items: Sequence[Item], room: int) -> tuple[list[Item], list[Item]]:

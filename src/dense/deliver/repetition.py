@@ -9,6 +9,7 @@ from itertools import chain, count
 
 from msgspec.structs import replace
 
+from dense.deliver.lines import Line
 from dense.deliver.page import ALWAYS, Item
 
 SHINGLE = 8
@@ -22,9 +23,6 @@ MIN_CLAUSE_WORDS = 4
 WORD = re.compile(r"[\w./-]+")
 SHARED_LABELS = frozenset({"next-step", "dead-end", "shortcut", "needs", "order", "task", "key-action"})
 """Labels before numbers and ids, which show by themselves that a line goes on with the same."""
-SPAN = re.compile(r"a\d+(?:-a\d+)?")
-HEAD = re.compile(rf"{SPAN.pattern}(?: \w+|, dead-end)?: ")
-"""What a line begins with: its actions, and their state or outcome."""
 PARTS = frozenset({"task", "complete-task", "part", "complete-part"})
 QUOTE_OR_END = re.compile(r"`(`*)(?!`).*?(?<!`)`\1(?!`)|\"[^\"]*\"|\. |; ")
 """Quoted code, quoted words, or the end of a clause. All begin with a literal, which is searched for fast."""
@@ -33,27 +31,24 @@ LONG_PATH = re.compile(r"/(?:(?<=`/)|(?<=(?:for|nal|ows|cks) /))[\w.@+-]+(?:/[\w
 MIN_LONG_PATH = 30
 SPELLED_OUT = frozenset({"state", "next-step", "evidence", "left-out"})
 """Lines that are read by themselves."""
-STEP_NUMBER = re.compile(r"^\d+:")
-CODE_SPAN = re.compile(r"`[^`]+`")
 AND_MORE = re.compile(r"and [\d,]+ more[;.]?")
 """The end of a list, which says nothing without the list."""
 
 
-def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
-    """The items without what a more valuable one, or one above of the same value, says already: whole lines, and
+def without_repetition(items: Sequence[Line], clauses_up_to: int) -> list[Line]:
+    """The lines without what a more valuable one, or one above of the same value, says already: whole lines, and
     clauses of lines up to a value. Subtasks say nothing twice, however short; an open issue always stays."""
     said: set[int] = set()
     words_said = " "
     clauses_said: set[str] = set()
     """Whole clauses, however short: nothing more need be searched for these."""
     short_said: set[str] = set()
-    kept: dict[int, Item] = {}
+    kept: dict[int, Line] = {}
     for place in sorted(range(len(items)), key=lambda place: (-_rank(items[place]), place)):
         item = items[place]
         is_part, share = item.kind in PARTS, REPEATED_SHARES.get(item.kind, MAX_REPEATED)
-        found = HEAD.match(item.text)
-        head = found[0] if found else ""
-        clauses = _clauses(item.text[len(head) :]) if item.value <= clauses_up_to else [item.text[len(head) :]]
+        head = item.head
+        clauses = _clauses(item.content) if item.value <= clauses_up_to else [item.content]
         of_clauses = [_words(clause) for clause in clauses]
         words_of_item = [*_words(head), *chain.from_iterable(of_clauses)]
         shingles_of_item = _shingles(words_of_item)
@@ -72,23 +67,24 @@ def without_repetition(items: Sequence[Item], clauses_up_to: int) -> list[Item]:
             if is_part:
                 short_said.add(text)
         if fresh and fresh[0] != clauses[0]:
-            head = head.replace(", dead-end", "")
+            head = item.tries_head or head
         if fresh or item.value >= ALWAYS or item.kind == "open-issue":
             text = head + " ".join(fresh or clauses).rstrip(";. ")
-            kept[place] = item if len(fresh) == len(clauses) else replace(item, text=text)
+            kept[place] = item if len(fresh) == len(clauses) else replace(item, text=text, head=head)
         said.update(shingles_of_item)
         clauses_said.update(texts)
         words_said += f"{' '.join(words_of_item)} "
     return _renumbered([kept[place] for place in sorted(kept)])
 
 
-def _renumbered(items: list[Item]) -> list[Item]:
-    """The items with the next steps numbered from 1 on."""
+def _renumbered(lines: list[Line]) -> list[Line]:
+    """The lines with the next steps numbered from 1 on."""
     numbers = count(1)
-    return [
-        replace(item, text=STEP_NUMBER.sub(f"{next(numbers)}:", item.text)) if item.kind == "next-step" else item
-        for item in items
-    ]
+    return [_with_number(line, next(numbers)) if line.number else line for line in lines]
+
+
+def _with_number(line: Line, number: int) -> Line:
+    return replace(line, number=number, text=f"{number}{line.text.removeprefix(str(line.number))}")
 
 
 def _rank(item: Item) -> float:
@@ -130,7 +126,7 @@ def labelled_once(items: Sequence[Item]) -> tuple[Item, ...]:
     found: list[Item] = []
     last = ""
     for item in items:
-        if item.kind == "needs" and _is_shown(item.text, shown):
+        if isinstance(item, Line) and item.kind == "needs" and _is_shown(item.names, shown):
             continue
         name = item.label.strip()
         indent = item.label[: len(item.label) - len(item.label.lstrip())]
@@ -161,7 +157,6 @@ def _bodies(item: Item) -> list[str]:
     return [body for _, body in item.quotes]
 
 
-def _is_shown(text: str, shown: str) -> bool:
+def _is_shown(names: Sequence[str], shown: str) -> bool:
     """Whether every piece of code that a line names is shown."""
-    spans = CODE_SPAN.findall(text.replace("\\", ""))
-    return bool(spans) and all(span.strip("`") in shown for span in spans)
+    return bool(names) and all(name.replace("\\", "") in shown for name in names)

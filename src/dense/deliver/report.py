@@ -17,21 +17,25 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from msgspec.structs import replace
+
 from dense.actions.action import Actions
 from dense.actions.transcript import TranscriptAction
 from dense.deliver.ending import ending_sentence, hands_over
 from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
+from dense.deliver.lines import Line
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened
 from dense.deliver.quotes import QuoteBlock, quote_block
-from dense.deliver.repetition import CODE_SPAN, MIN_CLAUSE_WORDS, SPAN, labelled_once, without_repetition
+from dense.deliver.repetition import MIN_CLAUSE_WORDS, labelled_once, without_repetition
 from dense.deliver.requests import Request, session_requests
-from dense.narrate.facets import describe_value, facet_text
+from dense.narrate.facets import describe_value, facet_text, mechanism_names
 from dense.text.clip import clip_middle
 from dense.text.search import line_with_quote
 from dense.tree import (
     Issue,
     Node,
     ReconciledTree,
+    RequirementStatus,
     Shortcut,
     State,
     Subtask,
@@ -110,7 +114,7 @@ def _looks_done(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> bo
     return bool(tree.products) and is_ended and not is_open and state_of(tree.root) in {"complete", "unknown"}
 
 
-def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int, quote: QuoteBlock) -> ReportPage:
+def _fit_by_value(lines: Sequence[Line], keys: Sequence[KeyAction], room: int, quote: QuoteBlock) -> ReportPage:
     """Everything, or the most useful of it and a line on what is left out."""
     chosen = _Choice(lines, room, quote)
     chosen.fill(keys)
@@ -136,11 +140,11 @@ def _fit_by_value(lines: Sequence[Item], keys: Sequence[KeyAction], room: int, q
 class _Choice:
     """What of a report is shown, while room is handed out."""
 
-    def __init__(self, lines: Sequence[Item], room: int, quote: QuoteBlock) -> None:
+    def __init__(self, lines: Sequence[Line], room: int, quote: QuoteBlock) -> None:
         self._lines, self.left, self._room, self._quote_block = lines, room, room, quote
         ranks = [VALUES["open-issue"] if item.kind == "evidence" else item.value for item in lines]
         self._order = sorted(range(len(lines)), key=lambda place: (-ranks[place], place))
-        self._shown: dict[int, Item] = {}
+        self._shown: dict[int, Line] = {}
         self._quoted: dict[int, Item] = {}
 
     def fill(self, keys: Sequence[KeyAction]) -> None:
@@ -174,7 +178,7 @@ class _Choice:
     def _quote(self, key: KeyAction, room: int, *, may_clip: bool = True) -> None:
         if key.action in self._quoted or (not may_clip and key.size > room):
             return
-        if key.issue and not any(item.text.startswith(f"{key.issue}:") for item in self._shown.values()):
+        if key.issue and not any(line.issue == key.issue for line in self._shown.values()):
             return
         item = quote_action(key, room, self._quote_block, may_clip=may_clip)
         if item is not None and item.size <= room:
@@ -182,7 +186,7 @@ class _Choice:
             self.left -= item.size
 
     @property
-    def lines(self) -> list[Item]:
+    def lines(self) -> list[Line]:
         return [self._shown[place] for place in sorted(self._shown)]
 
     @property
@@ -190,7 +194,7 @@ class _Choice:
         return [self._quoted[number] for number in sorted(self._quoted)]
 
     @property
-    def missing_lines(self) -> list[Item]:
+    def missing_lines(self) -> list[Line]:
         return [item for place, item in enumerate(self._lines) if self._shown.get(place) is not item]
 
     def missing_keys(self, keys: Sequence[KeyAction]) -> list[KeyAction]:
@@ -210,7 +214,7 @@ def _names(lines: Sequence[Item], keys: Sequence[KeyAction]) -> tuple[str, ...]:
     )
 
 
-def _left_out_note(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) -> Item | None:
+def _left_out_note(lines: Sequence[Line], keys: Sequence[KeyAction], room: int) -> Item | None:
     """One line on what is left out, with its size: products first."""
     by_purpose: dict[str, list[KeyAction]] = {}
     for key in sorted(keys, key=lambda key: not key.product):
@@ -228,10 +232,9 @@ def _left_out_note(lines: Sequence[Item], keys: Sequence[KeyAction], room: int) 
     return note if note.size <= room else shortened(note, room)
 
 
-def _line_name(item: Item) -> str:
-    """What a line is about: its label, and the actions that it begins with."""
-    found = SPAN.match(item.text)
-    return f"{item.label.strip(' :')}{' ' + found[0] if found else ''}"
+def _line_name(line: Line) -> str:
+    """What a line is about: its label, and its actions."""
+    return f"{line.label.strip(' :')} {line.span}".rstrip()
 
 
 def _named(keys: Sequence[KeyAction]) -> str:
@@ -243,21 +246,27 @@ def _named(keys: Sequence[KeyAction]) -> str:
     return f"{last.purpose}: {len(keys)} actions up to a{last.action} ({size:,} bytes)"
 
 
-def _item(kind: str, label: str, text: str) -> Item:
-    return Item(kind, VALUES.get(kind, ALWAYS), label, text)
+def _line(kind: str, label: str, text: str, *, span: str = "", about: str = "") -> Line:
+    """A line that begins with its actions and what is said `about` them."""
+    head = f"{span}{about}: " if span else ""
+    return Line(kind=kind, value=VALUES.get(kind, ALWAYS), label=label, text=head + text, head=head, span=span)
 
 
-def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: Sequence[Request]) -> Iterator[Item]:
+def _request(kind: str, label: str, request: Request) -> Line:
+    return _line(kind, label, f'"{request.words}"', span=f"a{request.first}-a{request.last}")
+
+
+def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: Sequence[Request]) -> Iterator[Line]:
     yield from _head(tree, actions)
-    yield from [_item("summary", "last-request ", str(one)) for one in requests[-1:]]
+    yield from [_request("summary", "last-request ", request) for request in requests[-1:]]
     yield from _next_steps(tree)
     yield from _open_issues(tree, actions)
     yield from _requirements(tree)
     if summary := one_line(tree.root.summary):
-        yield _item("summary", "summary: ", summary)
+        yield _line("summary", "summary: ", summary)
     yield from _proven(tree)
     yield from sorted(_dead_ends(tree), key=lambda item: item.kind != "dead-end")
-    yield from [_item("task", "earlier-request ", str(one)) for one in requests[:-1]]
+    yield from [_request("task", "earlier-request ", request) for request in requests[:-1]]
     current = requests[-1].first if requests else 0
     subtasks = [item for child in tree.root.children for item in _subtask(child, _first_closing(actions), current, 0)]
     yield from sorted(subtasks, key=lambda item: PLACES.get(item.kind, len(PLACES)))
@@ -268,14 +277,14 @@ def state_of(node: Subtask) -> State:
     return node.verdict.state if node.verdict is not None else "unknown"
 
 
-def _head(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
+def _head(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Line]:
     unchecked = sum(one.met == "unchecked" for one in tree.requirements)
     limits = f", {unchecked} of {len(tree.requirements)} requirements unchecked" if unchecked else ""
     count = actions[-1].last if actions else 0
     text = f"{state_of(tree.root)}{limits}, judged from a1-a{count} alone (trajectory_local). {_ending(tree, actions)}"
-    yield Item("state", ALWAYS, "state: ", text)
+    yield _line("state", "state: ", text)
     if tree.redacted:
-        yield Item("redacted", ALWAYS, "redacted: ", one_line(tree.redacted))
+        yield _line("redacted", "redacted: ", one_line(tree.redacted))
 
 
 def _ending(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> str:
@@ -284,21 +293,23 @@ def _ending(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> str:
     return ending_sentence(actions)
 
 
-def _next_steps(tree: ReconciledTree) -> Iterator[Item]:
+def _next_steps(tree: ReconciledTree) -> Iterator[Line]:
     for number, step in enumerate(tree.next_steps, 1):
         mark = "untested, " if step.is_untested else ""
-        yield _item("next-step", "next-step ", f"{number}: {mark}{one_line(step.text)}{describe_refs(step.evidence)}")
+        text = f"{number}: {mark}{one_line(step.text)}{describe_refs(step.evidence)}"
+        yield replace(_line("next-step", "next-step ", text), number=number)
 
 
-def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Item]:
+def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Line]:
     for issue in open_issues(tree):
         fatal = " (fatal)" if issue.severity == "fatal" else ""
         cited = action_ids(issue.evidence, tree)
         text = one_line(issue.text)
-        yield _item("open-issue", "open-", f"{issue.id}: {text}{fatal}{describe_refs(cited)}")
-        for action, line in evidence_lines(issue, cited, actions):
-            if line not in text:
-                yield _item("evidence", " evidence ", f"a{action}: {line}")
+        line = _line("open-issue", "open-", f"{issue.id}: {text}{fatal}{describe_refs(cited)}")
+        yield replace(line, issue=issue.id)
+        for action, shown in evidence_lines(issue, cited, actions):
+            if shown not in text:
+                yield _line("evidence", " evidence ", shown, span=f"a{action}")
 
 
 def evidence_lines(
@@ -314,24 +325,23 @@ def evidence_lines(
                 return
 
 
-def _requirements(tree: ReconciledTree) -> Iterator[Item]:
-    known = [issue.text for issue in open_issues(tree)]
-    unmet = [one for one in tree.requirements if one.met == "no" and not _is_covered(one.text, known)]
+def _requirements(tree: ReconciledTree) -> Iterator[Line]:
+    issues = open_issues(tree)
+    unmet = [one for one in tree.requirements if one.met == "no" and not _is_covered(one, issues)]
     unchecked = [one for one in tree.requirements if one.met == "unchecked"]
     if unmet:
         text = "; ".join(one_line(one.text) + describe_refs(one.evidence) for one in unmet)
-        yield _item("not-met", "not met: ", text)
+        yield _line("not-met", "not met: ", text)
     if unchecked:
-        yield _item("unchecked", "unchecked: ", "; ".join(one_line(one.text) for one in unchecked))
+        yield _line("unchecked", "unchecked: ", "; ".join(one_line(one.text) for one in unchecked))
 
 
-def _is_covered(text: str, issues: Sequence[str]) -> bool:
+def _is_covered(requirement: RequirementStatus, issues: Sequence[Issue]) -> bool:
     """Whether an open issue is about the same files or commands."""
-    names = CODE_SPAN.findall(text)
-    return bool(names) and any(all(name in issue for name in names) for issue in issues)
+    return bool(requirement.names) and any(set(requirement.names) <= set(issue.names) for issue in issues)
 
 
-def _proven(tree: ReconciledTree) -> Iterator[Item]:
+def _proven(tree: ReconciledTree) -> Iterator[Line]:
     subtasks = [node for node in nodes(tree.root) if type(node) is Subtask]
     values = [value for node in subtasks for value in node.facets.key_values if not value.is_claim]
     by_name = {value.name or value.text: value for value in values if _plain_label(value.name) not in OWN_LABELS}
@@ -340,34 +350,35 @@ def _proven(tree: ReconciledTree) -> Iterator[Item]:
         left_out > 0
     )
     if clauses:
-        yield _item("proven", "proven: ", "; ".join(clauses))
+        yield _line("proven", "proven: ", "; ".join(clauses))
     met = [one for one in tree.requirements if one.met == "yes"]
     if met:
         text = "; ".join(one_line(one.text) + describe_refs(one.evidence) for one in met)
-        yield _item("met", "met: ", text)
+        yield _line("met", "met: ", text)
 
 
 def _plain_label(name: str) -> str:
     return NO_LETTERS.sub(" ", name.casefold()).strip()
 
 
-def _dead_ends(tree: ReconciledTree) -> Iterator[Item]:
+def _dead_ends(tree: ReconciledTree) -> Iterator[Line]:
     for node in nodes(tree.root):
         if type(node) is Shortcut:
             yield _shortcut(node)
         elif type(node) is Subtask and (text := one_line(facet_text(node.facets, "dead_ends"))):
-            yield _item("dead-end", "dead-end ", f"{_span(node)}: {text}")
+            yield _line("dead-end", "dead-end ", text, span=_span(node))
 
 
-def _shortcut(node: Shortcut) -> Item:
+def _shortcut(node: Shortcut) -> Line:
     failed, is_solved = one_line(node.dead_end), node.outcome == "succeeded"
     label = "working-path: " if is_solved else "what worked: "
     way = label + one_line(node.working_path) if node.working_path else ""
     text = "; ".join(filter(None, (failed, way))) or one_line(node.title)
     if is_solved:
-        return _item("solved", "shortcut ", f"{_span(node)}{', dead-end' if failed else ''}: {text}")
+        line = _line("solved", "shortcut ", text, span=_span(node), about=", dead-end" if failed else "")
+        return replace(line, tries_head=f"{line.span}: ")
     outcome = "" if node.outcome == "failed" and failed else f" {node.outcome}"
-    return _item("dead-end", "dead-end " if failed else "shortcut ", f"{_span(node)}{outcome}: {text}")
+    return _line("dead-end", "dead-end " if failed else "shortcut ", text, span=_span(node), about=outcome)
 
 
 def _first_closing(actions: Sequence[TranscriptAction]) -> int:
@@ -380,7 +391,7 @@ def _first_closing(actions: Sequence[TranscriptAction]) -> int:
     return first
 
 
-def _subtask(node: Node, closing: int, current: int, depth: int) -> Iterator[Item]:
+def _subtask(node: Node, closing: int, current: int, depth: int) -> Iterator[Line]:
     """A subtask and those below it. A shortcut's dead end is above; what it replaces is not shown again. That the
     attempt was handed over, the state says. What came before the current request needs one line."""
     if type(node) is not Subtask:
@@ -393,11 +404,12 @@ def _subtask(node: Node, closing: int, current: int, depth: int) -> Iterator[Ite
     if first_action(node) >= closing:
         said = [summary] if len(summary.split()) >= MIN_CLAUSE_WORDS else []
     if said:
-        yield _item(kind, f"{indent}task ", f"{_span(node)} {state}: {'. '.join(filter(None, said))}")
+        yield _line(kind, f"{indent}task ", ". ".join(filter(None, said)), span=_span(node), about=f" {state}")
     if needs := one_line(facet_text(node.facets, "key_mechanisms")):
-        yield _item("needs", "needs ", f"{_span(node)}: {needs}")
+        names = tuple([name for one in node.facets.key_mechanisms for name in mechanism_names(one)])
+        yield replace(_line("needs", "needs ", needs, span=_span(node)), names=names)
     if order := one_line(facet_text(node.facets, "critical_order")):
-        yield _item("order", "order ", f"{_span(node)}: {order}")
+        yield _line("order", "order ", order, span=_span(node))
     for child in node.children if last_action(node) >= current else ():
         yield from _subtask(child, closing, current, depth + 1)
 

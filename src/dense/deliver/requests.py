@@ -11,7 +11,6 @@ from dense.deliver.page import one_line
 from dense.text.clip import clip_end
 from dense.trajectory import Task
 
-FROM_USER = " from the user"
 MIN_ACTIONS = 5
 """With fewer actions for each request, on average, a session is a dialog: its user answers more than asks."""
 MAX_WORDS_CHARS = 160
@@ -26,9 +25,6 @@ class Request(Struct, frozen=True):
     last: int
     words: str
 
-    def __str__(self) -> str:
-        return f'a{self.first}-a{self.last}: "{self.words}"'
-
 
 def session_requests(task: Task | None, actions: Actions) -> list[Request]:
     """The requests in order, the first of which is the task; none if there is only that, or if it is a dialog. One
@@ -37,7 +33,7 @@ def session_requests(task: Task | None, actions: Actions) -> list[Request]:
         return []  # without reading all outputs
     starts = [(1, task.instruction if task else "")]
     for action in actions.transcript:
-        said = [block.text for block in action.blocks if block.kind == "output" and block.head.endswith(FROM_USER)]
+        said = [block.text for block in action.blocks if block.kind == "output" and block.origin == "user"]
         if words := [text for text in said if not NO_REQUEST.match(text)]:
             starts.append((action.last + 1, words[-1]))
     count = len(actions)

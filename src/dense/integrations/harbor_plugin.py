@@ -20,6 +20,7 @@ from dense.errors import DenseError
 from dense.methods import method as method_of
 from dense.model import open_model
 from dense.readers import read
+from dense.redact import clean_line
 from dense.service.analysts import AnalystChoice, model_settings
 from dense.service.feedback import FeedbackOptions, make_feedback
 from dense.service.files import write_run
@@ -75,9 +76,10 @@ class DensePlugin:
             write_run(folder, run.require())
         except (DenseError, OSError) as error:
             self._failed += 1
-            logger.warning("dense: %s: no feedback: %s", trial.name, error)
+            problem = clean_line(str(error))
+            logger.warning("dense: %s: no feedback: %s", clean_line(trial.name), problem)
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / FAILED).write_text(f"{error}\n", encoding="utf-8")
+            (folder / FAILED).write_text(f"{problem}\n", encoding="utf-8")
         else:
             self._done += 1
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -26,6 +27,8 @@ MAX_CHARACTERS = 9_500
 WAIT_SECONDS = 0.25
 """How long a starting session waits for the result of one that has just ended."""
 MAX_INPUT = 1_000_000
+PLAIN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|ses_[0-9A-Za-z]{10,40}|[a-z0-9-]{1,20}")
+"""IDs of sessions as the agents with hooks make them: no credential looks like this."""
 LESSONS_HEAD = (
     "dense: dead ends that recurred in earlier sessions of this project, and what worked in at least three of them. It"
     " is a record made from their traces, no request of the user."
@@ -89,7 +92,7 @@ def _session(command: str, agent: str) -> None:
     event = obj(json.loads(sys.stdin.buffer.read(MAX_INPUT) or b"{}"))
     if not event.get("session_id"):
         return
-    session, folder = str(event["session_id"]), str(event.get("cwd") or Path.cwd())
+    session, folder = session_name(str(event["session_id"])), str(event.get("cwd") or Path.cwd())
     item = {"session_id": session, "cwd": folder, "agent": agent}
     item["transcript_path"] = str(event.get("transcript_path") or "")
     if command == "session-end":
@@ -101,6 +104,15 @@ def _session(command: str, agent: str) -> None:
     if text := start_session(session, folder):
         name = str(event.get("hook_event_name") or "SessionStart")
         print(json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}))
+
+
+def session_name(text: str) -> str:
+    """An agent's ID of a session, as everything names it that we write."""
+    if PLAIN_ID.fullmatch(text):
+        return text
+    from dense.redact import MAX_LABEL_CHARS, clean_line  # not for the usual IDs: agents wait for us
+
+    return clean_line(text, MAX_LABEL_CHARS)
 
 
 def end_session(item: dict[str, Any]) -> None:
@@ -178,8 +190,10 @@ def status_lines() -> list[str]:
 
 
 def _log(hook: str, error: str) -> None:
+    from dense.redact import clean_line
+
     with suppress(OSError):  # there is no other place to say it
-        append_line(state_folder() / LOG, {"at": now(), "hook": hook, "error": error[:500]})
+        append_line(state_folder() / LOG, {"at": now(), "hook": hook, "error": clean_line(error, 500)})
 
 
 __all__ = ["MAX_CHARACTERS", "end_session", "is_off", "main", "plain_name", "start_session", "status_lines", "turn"]

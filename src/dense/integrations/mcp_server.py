@@ -12,6 +12,7 @@ from dense.integrations.queue import PROJECTS
 from dense.integrations.sessions import last_session, session_trajectory
 from dense.integrations.state import state_folder
 from dense.readers import read
+from dense.redact import clean_line
 from dense.service import Distillation, distill_sync
 from dense.tree import open_issues as left_open
 from dense.version import __version__
@@ -40,7 +41,7 @@ def make_server() -> MCPServer:
         try:
             yield
         except DenseError as error:
-            raise ToolError(str(error)) from None
+            raise ToolError(clean_line(str(error))) from None
 
     @server.tool()
     def distill(path: str, task: str = "") -> str:  # pyright: ignore[reportUnusedFunction]
@@ -76,7 +77,7 @@ def make_server() -> MCPServer:
         """The message that hooks made of one session."""
         path = state_folder() / PROJECTS / project / f"{session}.message.txt"
         if path.resolve().parent.parent != (state_folder() / PROJECTS).resolve() or not path.is_file():
-            raise ResourceError(f"no report of session {session} in project {project}")
+            raise ResourceError(clean_line(f"no report of session {session} in project {project}"))
         return path.read_text(encoding="utf-8")
 
     return server

@@ -17,6 +17,7 @@ from inspect_scout import Reference, Result, Scanner, Transcript, scanner
 
 from dense.errors import DenseError
 from dense.readers import read
+from dense.redact import clean_line
 from dense.service import distill_sync
 from dense.trajectory import Trajectory
 from dense.tree import leaves, open_issues
@@ -52,7 +53,7 @@ def dense_state() -> Scanner[Transcript]:
             trajectory = transcript_trajectory(transcript)
             done = distill_sync(trajectory)
         except (DenseError, StopIteration) as error:
-            return Result(value="unread", explanation=str(error) or "no action in the transcript")
+            return Result(value="unread", explanation=clean_line(str(error)) or "no action in the transcript")
         tree = done.reconciled
         verdict = tree.root.verdict
         opened = open_issues(tree)

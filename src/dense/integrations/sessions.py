@@ -10,19 +10,24 @@ from pathlib import Path
 from typing import Any, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from dense.errors import DenseError
 from dense.integrations.state import project_root, read_json, state_folder, write_atomically
 from dense.readers import StoredSession, UnreadFile, read_session, stored_sessions
 from dense.readers.folders.stores import STORES
+from dense.redact import MAX_LABEL_CHARS, clean_line
 from dense.service import distill_sync
 from dense.service.turns import TurnChoice, select_turn
+from dense.text.clip import clip_end
+from dense.text.terminal import plain_line
 from dense.trajectory import Trajectory
 from dense.tree import open_issues
 from dense.version import __version__
 
 INDEX = "index.json"
 MAX_INDEXED = 5_000
+MAX_TASK_CHARS = 1_000
 
 
 class SessionSummary(Struct, frozen=True):
@@ -80,24 +85,30 @@ def summaries(sessions: Iterable[StoredSession]) -> list[SessionSummary]:
     results: list[SessionSummary] = []
     is_new = False
     for session in sessions:
-        key = f"{session.agent} {session.id} {session.path}"
+        key = clean_line(f"{session.agent} {session.id} {session.path}")
         entry = cast("list[Any]", known.get(key) or [None])
         if entry[0] != session.changed:
             entry, is_new = [session.changed, *_distilled(session)], True
             known[key] = entry
-        results.append(SessionSummary(session, *map(str, entry[1:4])))
+        results.append(SessionSummary(_shown(session), *map(str, entry[1:4])))
     if is_new:
         kept = dict([*known.items()][-MAX_INDEXED:]) | {"version": __version__}
-        write_atomically(path, json.dumps(kept, ensure_ascii=False))
+        write_atomically(path, json.dumps(kept))
     return results
+
+
+def _shown(session: StoredSession) -> StoredSession:
+    """The session as a list may name it."""
+    return replace(session, id=clean_line(session.id, MAX_LABEL_CHARS), path=Path(clean_line(str(session.path))))
 
 
 def _distilled(session: StoredSession) -> tuple[str, str, str]:
     try:
         trajectory = session_trajectory(session)
-        tree = distill_sync(trajectory, environment="same").reconciled
+        done = distill_sync(trajectory, environment="same")
     except DenseError as error:
-        return "unread", str(error), ""
+        return "unread", clean_line(str(error)), ""
+    tree, task = done.reconciled, done.assessment.trajectory.task
     issue = next((issue.text for issue in open_issues(tree)), "")
     state = tree.root.verdict.state if tree.root.verdict is not None else "unknown"
-    return state, issue, trajectory.task.instruction if trajectory.task else ""
+    return state, issue, clip_end(plain_line(" ".join((task.instruction if task else "").split())), MAX_TASK_CHARS)

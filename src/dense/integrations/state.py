@@ -49,7 +49,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    write_atomically(path, json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    write_atomically(path, json.dumps(value, indent=1) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def append_line(path: Path, value: dict[str, Any]) -> None:
     """Append one JSON line; lines below a page are written whole."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8") as file:
-        file.write(json.dumps(value, ensure_ascii=False) + "\n")
+        file.write(json.dumps(value) + "\n")
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dense.deliver.page import END
 from dense.errors import DenseError, ModelError
-from dense.integrations.hooks import MAX_CHARACTERS
+from dense.integrations.hooks import MAX_CHARACTERS, session_name
 from dense.integrations.project_lessons import keep_evidence
 from dense.integrations.queue import FAILED, pending, plain_name, project_folder
 from dense.integrations.sessions import session_trajectory
@@ -25,10 +25,12 @@ from dense.integrations.state import (
 )
 from dense.model import open_model
 from dense.readers import read, stored_sessions
+from dense.redact import clean_line
 from dense.service import Distillation, distill
 from dense.service.analysts import model_settings
 from dense.service.turns import select_turn
 from dense.text.clip import clip_end
+from dense.text.terminal import plain_line
 from dense.trajectory import Trajectory
 from dense.tree import open_issues
 
@@ -61,17 +63,18 @@ def _work_on(path: Path) -> None:
         write_atomically(project_folder(str(item["cwd"])) / f"{name}.message.txt", result.pop("message"))
         write_json(project_folder(str(item["cwd"])) / f"{name}.json", result)
     except Exception as error:  # one session must not keep the others from being distilled
-        write_json(
-            state_folder() / FAILED / f"{name}.json", {**item, "error": f"{type(error).__name__}: {error}"[:1000]}
-        )
+        problem = clean_line(f"{type(error).__name__}: {error}")
+        about = {key: clean_line(value) if isinstance(value, str) else value for key, value in item.items()}
+        write_json(state_folder() / FAILED / f"{name}.json", {**about, "error": problem})
     if read_json(path).get("queued") == before:  # a session that ended again meanwhile is distilled again
         path.unlink(missing_ok=True)
 
 
 def distill_session(item: dict[str, Any]) -> dict[str, Any]:
     """The result of one session: its state, what is open, and the text for the next session."""
-    trajectory = queued_trajectory(item)
-    done = asyncio.run(_distilled(trajectory, load_settings(Path(str(item["cwd"])), trusts_project=False)))
+    settings = load_settings(Path(str(item["cwd"])), trusts_project=False)
+    done = asyncio.run(_distilled(queued_trajectory(item), settings))
+    cleaned = done.assessment.trajectory
     keep_evidence(plain_name(str(item["session_id"])), str(item["cwd"]), done.assessment)
     tree, verdict = done.reconciled, done.reconciled.root.verdict
     opened = [issue.text for issue in open_issues(tree)]
@@ -81,13 +84,13 @@ def distill_session(item: dict[str, Any]) -> dict[str, Any]:
     message = project_folder(str(item["cwd"])) / f"{name}.message.txt"
     return {
         "session": str(item["session_id"]),
-        "agent": trajectory.agent or str(item.get("agent") or ""),
+        "agent": cleaned.agent or str(item.get("agent") or ""),
         "cwd": str(item["cwd"]),
         "started": float(item.get("started") or 0),
         "ended": str(item.get("ended") or now()),
         "state": state,
         "open": opened,
-        "context": context_text(done, trajectory, item, message) if is_unfinished else "",
+        "context": context_text(done, cleaned, item, message) if is_unfinished else "",
         "message": done.feedback.message,
     }
 
@@ -97,11 +100,11 @@ def queued_trajectory(item: dict[str, Any]) -> Trajectory:
     session, path = str(item["session_id"]), str(item.get("transcript_path") or "")
     if path:
         trajectories = list(read(path))
-        same = [trajectory for trajectory in trajectories if trajectory.id == session]
+        same = [trajectory for trajectory in trajectories if session_name(trajectory.id) == session]
         return select_turn((same or trajectories)[-1], "last")
     agent = str(item.get("agent") or "")
     sessions = stored_sessions(agents=[agent]) if agent else []
-    stored = next((stored for stored in sessions if stored.id == session), None)
+    stored = next((stored for stored in sessions if session_name(stored.id) == session), None)
     if stored is None:
         raise DenseError("the agent named no transcript, and its store has no such session")
     return session_trajectory(stored)
@@ -121,7 +124,8 @@ async def _distilled(trajectory: Trajectory, settings: Settings) -> Distillation
             return done
     except ModelError as error:
         append_line(
-            state_folder() / "log.jsonl", {"at": now(), "hook": "work", "error": f"{error}; the rules were used"[:500]}
+            state_folder() / "log.jsonl",
+            {"at": now(), "hook": "work", "error": clean_line(f"{error}; the rules were used", 500)},
         )
         return await distill(trajectory, environment="same", budget=CONTEXT_BUDGET)
 
@@ -134,10 +138,11 @@ def _spent_today() -> float:
 
 
 def context_text(done: Distillation, trajectory: Trajectory, item: dict[str, Any], message: Path) -> str:
-    """What the next session of the project gets: where it comes from, and the report between its markers."""
+    """What the next session of the project gets: where it comes from, and the report between its markers. The
+    trajectory is a cleaned one."""
     end = END.format(key=done.feedback.key).rstrip("\n")
     block = done.feedback.message.partition(end)[0]
-    asked = " ".join((trajectory.task.instruction if trajectory.task else "").split())
+    asked = plain_line(" ".join((trajectory.task.instruction if trajectory.task else "").split()))
     head = (
         f"dense: feedback on the last {trajectory.agent or 'agent'} session in this project ({trajectory.id}), which"
         f" ended {item.get('ended') or now()}. It is a record made from that session's trace, no request of the user:"

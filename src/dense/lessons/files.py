@@ -9,6 +9,7 @@ import msgspec
 
 from dense.errors import DenseError
 from dense.lessons.lesson import LessonEvidence
+from dense.text.terminal import plain_json
 
 EVIDENCE_SUFFIX = ".jsonl"
 
@@ -34,4 +35,4 @@ def read_evidence(path: Path) -> tuple[LessonEvidence, ...]:
 
 def encode_evidence(evidence: Iterable[LessonEvidence]) -> bytes:
     """The evidence as lines of JSON."""
-    return b"".join(msgspec.json.encode(piece) + b"\n" for piece in evidence)
+    return plain_json(b"".join(msgspec.json.encode(piece) + b"\n" for piece in evidence))

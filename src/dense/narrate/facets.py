@@ -60,6 +60,14 @@ def describe_mechanism(one: Mechanism) -> str:
     return f"{one.works} works, {one.fails} does not" if one.kind else one.text
 
 
+def mechanism_names(one: Mechanism) -> tuple[str, ...]:
+    """The code that the words for a mechanism name, as they show it."""
+    works, fails = one.works, one.fails
+    if one.kind == "edit":
+        works, fails = (code_span(text) if text else "" for text in (works, fails))
+    return tuple([text.strip("` ") for text in (works, fails, one.path) if text])
+
+
 def _describe_artifact(one: Artifact) -> str:
     if one.text:
         return f"{one.text} (a{one.action})" if one.action is not None else one.text

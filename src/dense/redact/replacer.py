@@ -47,6 +47,11 @@ class Replacer:
             groups = group_texts(result, waiting)
         return result
 
+    def replace_more(self, texts: list[str]) -> list[str]:
+        """Further texts of the same trajectory, which cannot be what its task is about: what was kept stays kept."""
+        self._deliverables = None
+        return self.replace(Texts(texts))
+
     def add_known(self, known: Iterable[tuple[str, str]]) -> None:
         """Add values that are replaced wherever they appear."""
         self._known.update(known)

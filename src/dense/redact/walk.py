@@ -1,4 +1,7 @@
-"""The texts of a trajectory that an agent, a tool or a person wrote, in a fixed order, and their rewrite."""
+"""The texts of a trajectory that an agent, a tool or a person wrote, in a fixed order, and their rewrite.
+
+Everything else that a trace names is a label: IDs, names of agents and models, places, times. Each text of a trajectory
+is one or the other (`tests/redact/test_walk.py`)."""
 
 from __future__ import annotations
 
@@ -7,19 +10,85 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from dense.trajectory import Notice, Observation, Step, Task, ToolCall, Trajectory
+from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, Trajectory
 
 Rewrite = Callable[[str], str]
 
 
 def rewrite_trajectory(trajectory: Trajectory, rewrite: Rewrite) -> Trajectory:
-    """The trajectory with each text rewritten, sub-agents included. IDs, places, times and numbers stay."""
-    return replace(
-        trajectory,
-        task=_task(trajectory.task, rewrite) if trajectory.task else None,
-        steps=tuple([_step(step, rewrite) for step in trajectory.steps]),
-        notices=tuple([_notice(notice, rewrite) for notice in trajectory.notices]),
-    )
+    """The trajectory with each text rewritten, sub-agents included. Labels and numbers stay."""
+    task = _task(trajectory.task, rewrite) if trajectory.task else None
+    steps = tuple([_step(step, rewrite) for step in trajectory.steps])
+    notices = tuple([_notice(notice, rewrite) for notice in trajectory.notices])
+    if task is not None and task.last_request is not None:
+        task = replace(task, last_request=rewrite(task.last_request))
+    return replace(trajectory, task=task, steps=steps, notices=notices)
+
+
+def rewrite_labels(trajectory: Trajectory, rewrite: Rewrite) -> Trajectory:
+    """The trajectory with each label rewritten, sub-agents included; equal labels must stay equal. Names of tasks and
+    tools are texts and labels."""
+
+    def optional(text: str | None) -> str | None:
+        return None if text is None else rewrite(text)
+
+    def source(place: Source) -> Source:
+        return replace(place, path=rewrite(place.path), part=optional(place.part))
+
+    def call(one: ToolCall) -> ToolCall:
+        return replace(one, name=rewrite(one.name), id=optional(one.id), continues=optional(one.continues))
+
+    def observation(seen: Observation) -> Observation:
+        return replace(seen, call_id=optional(seen.call_id), timestamp=optional(seen.timestamp))
+
+    def step(one: Step) -> Step:
+        return replace(
+            one,
+            source=source(one.source),
+            calls=tuple(map(call, one.calls)),
+            observations=tuple(map(observation, one.observations)),
+            agent=optional(one.agent),
+            model=optional(one.model),
+            timestamp=optional(one.timestamp),
+            subagents=tuple(map(run, one.subagents)),
+        )
+
+    def run(one: Trajectory) -> Trajectory:
+        return replace(
+            one,
+            format=rewrite(one.format),
+            id=rewrite(one.id),
+            source=source(one.source),
+            agent=optional(one.agent),
+            agent_version=optional(one.agent_version),
+            model=optional(one.model),
+            task=replace(one.task, name=optional(one.task.name)) if one.task is not None else None,
+            steps=tuple(map(step, one.steps)),
+            notices=tuple([replace(notice, source=source(notice.source)) for notice in one.notices]),
+        )
+
+    return run(trajectory)
+
+
+def labels_of(trajectory: Trajectory) -> list[str]:
+    """The different labels of a trajectory, in the order in which they first occur."""
+    labels: dict[str | None, None] = {}
+    waiting = [trajectory]
+    while waiting:
+        run = waiting.pop()
+        names = (run.format, run.id, run.agent, run.agent_version, run.model, run.source.path, run.source.part)
+        labels.update(dict.fromkeys(names))
+        labels[run.task.name if run.task is not None else None] = None
+        for step in run.steps:
+            labels.update(dict.fromkeys((step.source.path, step.source.part, step.agent, step.model, step.timestamp)))
+            for call in step.calls:
+                labels[call.name] = labels[call.id] = labels[call.continues] = None
+            for seen in step.observations:
+                labels[seen.call_id] = labels[seen.timestamp] = None
+            waiting += step.subagents
+        for notice in run.notices:
+            labels[notice.source.path] = labels[notice.source.part] = None
+    return [label for label in labels if label is not None]
 
 
 def texts_of(trajectory: Trajectory) -> list[str]:
@@ -48,6 +117,8 @@ def _collect(trajectory: Trajectory, texts: list[str]) -> None:
         for subagent in step.subagents:
             _collect(subagent, texts)
     texts += [notice.text for notice in trajectory.notices]
+    if trajectory.task and trajectory.task.last_request is not None:
+        texts.append(trajectory.task.last_request)
 
 
 def _collect_value(value: Any, texts: list[str]) -> None:

@@ -21,7 +21,7 @@ from dense.errors import DenseError, MissingInput
 from dense.feedback import Feedback
 from dense.methods.method import AnyMethod, FeedbackDraft, MethodContext
 from dense.outcome import Outcome
-from dense.redact import Engine, Redaction, Redactions, Texts, redact, redact_text
+from dense.redact import Engine, Redaction, Redactions, Texts, clean_labels, redact, redact_text
 from dense.redact.walk import texts_of
 from dense.trajectory import Trajectory
 
@@ -52,13 +52,15 @@ class Delivered(Struct, frozen=True):
 
 def clean(trajectory: Trajectory, *, redacted: Redaction = True, delivered: str = "") -> tuple[Trajectory, Redactions]:
     """The trajectory as methods see it: without feedback that the run was given and, if asked, without credentials.
+    Its labels are bounded lines. Everything that leaves is made of this trajectory, never of the one that was read.
 
     `delivered` is feedback that the run was given as a file, by the record of whoever gave it."""
     texts = Texts(texts_of(trajectory))
     own = without_injected(trajectory, texts, delivered=delivered)
     if not redacted:
-        return own, Redactions()
-    return redact(own, engine=_engine(redacted), texts=texts if own is trajectory else None)
+        return clean_labels(own), Redactions()
+    cleaned, redactions = redact(own, engine=_engine(redacted), texts=texts if own is trajectory else None)
+    return clean_labels(cleaned), redactions
 
 
 def _engine(redacted: Redaction) -> Engine | None:

@@ -30,13 +30,15 @@ from dense.lessons.project import project_of
 from dense.methods.method import AnyMethod, MethodContext
 from dense.model import CallTotals, ModelCall, OpenModel, TalliedModel
 from dense.outcome import Outcome
-from dense.redact import Redaction, Redactions
+from dense.redact import Redaction, Redactions, clean_line
 from dense.service.analysts import AnalystChoice
 from dense.service.drafting import clean, deliver_draft, draft
 from dense.service.record import RunRecord, package_versions, prompt_hashes
 from dense.service.stored_trees import trace_hash
 from dense.service.turns import TurnChoice, select_turn
-from dense.trajectory import Trajectory
+from dense.trajectory import Source, Trajectory
+
+MAX_FAILURE_CHARS = 2_000
 
 
 class FeedbackOptions(Struct, frozen=True):
@@ -56,6 +58,10 @@ class FeedbackOptions(Struct, frozen=True):
     """Evidence of lessons, for a method that uses them; it sees only what other tasks than its own taught."""
     turn: TurnChoice | None = None
     """Which request of a session the feedback is for; None takes the trajectory as it is."""
+
+
+UNREAD = Trajectory(format="", id="", source=Source(""))
+"""In place of a trajectory that could not be cleaned: nothing of it leaves."""
 
 
 class FeedbackRun(Struct, frozen=True):
@@ -90,6 +96,8 @@ class FailedRun(Struct, frozen=True):
     """Why. A method of somebody's own may raise anything."""
     record: RunRecord
     """What was asked and what it cost until then."""
+    trajectory: Trajectory
+    """The trajectory as the method saw it; an empty one if it could not be cleaned."""
 
     def require(self) -> FeedbackRun:
         """Raise the error."""
@@ -113,15 +121,15 @@ async def make_feedback(
     removed from the model's cache, so that the next try asks again; all others stay and are not paid for twice."""
     start = time.perf_counter()
     given, tally = choice.open()
-    redactions, asker, budgets, trace = Redactions(), None, Budgets(), ""
+    redactions, asker, budgets, trace, cleaned = Redactions(), None, Budgets(), "", UNREAD
 
     def record(feedback: Feedback, failure: str = "") -> RunRecord:
         asked = asker.record() if asker is not None else ()
         calls = tally.ledger.calls if tally is not None else ()
         return RunRecord(
-            trajectory=trajectory.id,
-            source=trajectory.source,
-            format=trajectory.format,
+            trajectory=cleaned.id,
+            source=cleaned.source,
+            format=cleaned.format,
             analyst=choice.recorded_name,
             profile=options.profile,
             budgets=budgets,
@@ -168,7 +176,7 @@ async def make_feedback(
         reason = _reason(error, asker, tally, choice.recorded_name)
         if choice.model is not None and tally is not None:
             await _forget_unusable(choice.model, tally, asked, reason)
-        return FailedRun(reason, record(Feedback("", ""), describe_failure(reason, method)))
+        return FailedRun(reason, record(Feedback("", ""), describe_failure(reason, method)), cleaned)
     return FeedbackRun(
         method=method.name,
         feedback=made.feedback,
@@ -183,7 +191,8 @@ async def make_feedback(
 
 def describe_failure(error: Exception, method: AnyMethod) -> str:
     """Why a run failed: the error's own words if it is one of ours, else its type, text and place in the method."""
-    return str(error) if isinstance(error, DenseError) else describe_exception(error, type(method).__module__)
+    words = str(error) if isinstance(error, DenseError) else describe_exception(error, type(method).__module__)
+    return clean_line(words, MAX_FAILURE_CHARS)
 
 
 def _reason(error: Exception, asker: Asker | None, tally: TalliedModel | None, name: str) -> Exception:

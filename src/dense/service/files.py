@@ -16,6 +16,7 @@ from dense.service.feedback import FeedbackRun
 from dense.service.private_files import write_files
 from dense.service.record import RunRecord
 from dense.service.stored_trees import restored_tree, shortened_tree, trace_hash
+from dense.text.terminal import plain_json
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree, SourceTree, leaves
 
@@ -116,8 +117,8 @@ def _encoded(files: Mapping[str, Struct], method: str) -> dict[str, bytes]:
 
 def _tree(tree: SourceTree | ReconciledTree) -> bytes:
     """Indented for people, unless it is so large that nobody reads it."""
-    return _json(tree) if len(leaves(tree.root)) <= MAX_INDENTED_LEAVES else msgspec.json.encode(tree)
+    return _json(tree) if len(leaves(tree.root)) <= MAX_INDENTED_LEAVES else plain_json(msgspec.json.encode(tree))
 
 
 def _json(value: Struct) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+    return plain_json(msgspec.json.format(msgspec.json.encode(value), indent=1)) + b"\n"

@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from dense.errors import OutputInUse
-from dense.redact import redact_text
+from dense.redact import clean_line
 from dense.service.private_files import FILE_MODE, make_folder, write_files
 from dense.trajectory import Trajectory
 
@@ -60,11 +60,17 @@ class IndexRow(Struct, frozen=True, omit_defaults=True):
     """What part of it."""
 
 
+def index_key(trajectory: Trajectory) -> tuple[str, str, str]:
+    """Where a trace is, which part of it, and the trajectory's ID, as the index has them."""
+    source = trajectory.source
+    return clean_line(os.path.realpath(source.path)), clean_line(source.part or ""), clean_line(trajectory.id)
+
+
 def folder_name(trajectory: Trajectory, *, is_piped: bool = False, is_absolute: bool = False) -> str:
     """The name of a trajectory's folder, by the place of its trace below the current folder, or by its absolute place.
     What came through a pipe has no place: it is known by its content."""
     label = _label(trajectory)
-    agent = _slug(trajectory.agent or trajectory.format, MAX_AGENT)
+    agent = _slug(clean_line(trajectory.agent or trajectory.format), MAX_AGENT)
     place = label if is_piped else os.path.realpath(trajectory.source.path)
     if not is_absolute and place.startswith(f"{os.path.realpath('.')}{os.sep}"):
         place = os.path.relpath(place, os.path.realpath("."))
@@ -76,12 +82,12 @@ def folder_name(trajectory: Trajectory, *, is_piped: bool = False, is_absolute: 
 def _label(trajectory: Trajectory) -> str:
     task = trajectory.task
     if task is not None and task.name and not HASH.fullmatch(task.name):
-        return _slug(redact_text(task.name)[0], MAX_LABEL)
+        return _slug(clean_line(task.name), MAX_LABEL)
     if task is not None:
-        words = redact_text(task.instruction[:400])[0].split()[:LABEL_WORDS]
+        words = clean_line(task.instruction).split()[:LABEL_WORDS]
         if found := _slug(" ".join(words), MAX_LABEL):
             return found
-    return _slug(Path(trajectory.source.path).stem, MAX_LABEL)
+    return _slug(clean_line(Path(trajectory.source.path).stem), MAX_LABEL)
 
 
 def _slug(text: str, limit: int) -> str:
@@ -101,8 +107,7 @@ class ResultFolders:
         """The folder of a trajectory: the one that the index has for it, else a new one that no other input has."""
         if is_piped:
             return folder_name(trajectory, is_piped=True)
-        source = trajectory.source
-        key = (os.path.realpath(source.path), source.part or "", trajectory.id)
+        key = index_key(trajectory)
         if key not in self._known:
             name = folder_name(trajectory)
             if self._taken.get(name, key) != key:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import sys
 import unicodedata
 from typing import IO, Any, TextIO, cast, override
@@ -31,6 +32,29 @@ _ESCAPES = _Escapes({ord(blank): blank for blank in "\n\t"})
 def escaped(text: str) -> str:
     """The text with a mark for each control and direction character; line feeds and tabs stay."""
     return text if text.isprintable() else text.translate(_ESCAPES)
+
+
+def plain_line(text: str) -> str:
+    """The text on one line, with a mark for each control and direction character; as it is if there is none."""
+    is_plain = text.isprintable() or (escaped(text) == text and not {"\n", "\t"}.intersection(text))
+    return text if is_plain else escaped(" ".join(text.split()))
+
+
+def plain_json(data: bytes) -> bytes:
+    """JSON with each character written out that acts on whatever shows the file; it says the same."""
+    text = data.decode("utf-8")
+    return data if escaped(text) == text else _ACTING.sub(_written_out, text).encode()
+
+
+_ACTING = re.compile("[^\x00-\x7e]")
+
+
+def _written_out(found: re.Match[str]) -> str:
+    """A character of a JSON string as its escape, if it is unsafe."""
+    if escaped(found[0]) == found[0]:
+        return found[0]
+    data = found[0].encode("utf-16-be")
+    return "".join(f"\\u{data[place] << 8 | data[place + 1]:04x}" for place in range(0, len(data), 2))
 
 
 class GuardedStream(io.TextIOBase):

@@ -17,8 +17,9 @@ from msgspec import Struct
 from dense.errors import DenseError
 from dense.readers import Stream, files_of, read_file
 from dense.readers.json_value import number, obj, objs, string, whole
-from dense.redact import redact_text
+from dense.redact import clean_line, redact_text
 from dense.text.clip import clip_middle
+from dense.text.terminal import plain_line
 from dense.trajectory import Step, Usage
 from refit.harness.harness import AttemptResult
 from refit.harness.verifier_checks import read_checks
@@ -61,7 +62,7 @@ def read_trial(folder: Path, base: Path | None = None) -> AttemptResult | None:
     return AttemptResult(
         trial=_relative(folder, base),
         reward=None if kind in PROVIDER_FAILED else reward,
-        exception=kind,
+        exception=None if kind is None else clean_line(kind),
         problem=_problem(result, exception, reward),
         usage=usage,
         is_partial=usage is not None and (not is_whole or _ended_the_agent(result, exception)),
@@ -142,12 +143,12 @@ def _problem(result: dict[str, Any], exception: dict[str, Any], reward: float | 
         return f"{kind}: {_clean(text)}{graded}" if text else f"{kind}{graded}"
     rewards = obj(obj(result.get("verifier_result")).get("rewards"))
     if rewards:
-        return f"the verifier gave no number called `reward`, only {', '.join(sorted(rewards))}"
+        return f"the verifier gave no number called `reward`, only {_clean(', '.join(sorted(rewards)))}"
     return "the verifier gave no reward"
 
 
 def _clean(text: str) -> str:
-    text = redact_text(text)[0]
+    text = plain_line(redact_text(text)[0])
     return clip_middle(text, MAX_PROBLEM_CHARS, head=0.3)  # tools say at the end what went wrong
 
 

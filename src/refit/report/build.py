@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from dense.errors import DenseError
 from dense.version import __version__
+from refit.measures import IN_CASES, passed_checks
 from refit.report import wording
 from refit.report.grid import FIRST, Condition, ResultGrid, grids, methods_of, unscored_cells
 from refit.report.model import SCHEMA, MethodRow, MethodSettings, RecipientReport, Report, TaskOutcome, TaskRow
@@ -173,19 +174,14 @@ def _outcomes(grid: ResultGrid, condition: Condition) -> dict[str, TaskOutcome]:
             passes=passes[task],
             scored=scored[task],
             planned=planned[task],
-            checks=tuple(
-                f"{one.attempt.checks_passed}/{one.attempt.checks}"
-                for one in by_task[task]
-                if one.attempt.checks is not None
-            ),
-            tool_calls=_mean(one.attempt.tool_calls for one in by_task[task]),
-            turns=_mean(one.attempt.turns for one in by_task[task]),
+            checks=tuple(filter(None, map(passed_checks, by_task[task]))),
+            means={measure.name: _mean(map(measure.average, by_task[task])) for measure, _ in IN_CASES},
         )
         for task in sorted(planned)
     }
 
 
-def _mean(numbers: Iterable[int | None]) -> float | None:
+def _mean(numbers: Iterable[float | None]) -> float | None:
     known = [number for number in numbers if number is not None]
     return sum(known) / len(known) if known else None
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from refit.results import Cell, Prices
 
-SCHEMA = "dense.report/1"
+SCHEMA = "dense.report/2"
 """Of `report.json`."""
 
 Role = Literal["baseline", "method", "ablation", "privileged"]
@@ -159,8 +159,8 @@ class MethodRow(Struct, frozen=True):
     """Of the pass rate from round 0 in points, over the same pairs; None for the baseline, and without a round 0."""
     source_passed: float | None
     """Pass rate of round 0 over this row's pairs: differs from the baseline's row where cells are invalid."""
-    reward: MeanEstimate
-    """Mean reward."""
+    means: dict[str, MeanEstimate]
+    """The mean of each measure that is averaged, by its name (`refit.measures.AVERAGED`)."""
     tokens: MeanEstimate
     """The recipient's tokens."""
     tokens_change: MeanEstimate | None
@@ -169,20 +169,8 @@ class MethodRow(Struct, frozen=True):
     """Results whose tokens are those of completed calls only."""
     is_generated: bool | None
     """Whether any call was made for its feedback; None where that is not recorded."""
-    feedback_tokens: MeanEstimate
-    """Of one feedback."""
-    combined_tokens: MeanEstimate
-    """The recipient's and its feedback's together."""
-    feedback_bytes: MeanEstimate
-    """Of the message that the recipient got."""
-    tool_calls: MeanEstimate
-    """Of the recipient."""
-    turns: MeanEstimate
-    """How often the recipient acted."""
     without_tools: int | None
     """Runs without a single tool call, among those where tool calls are recorded; None where none is."""
-    seconds: MeanEstimate
-    """How long a run took."""
     cost: StandardCost | None
     """Standardised USD; None without prices."""
     recorded: RecordedCost | None
@@ -295,10 +283,8 @@ class TaskOutcome(Struct, frozen=True):
     """1 best, 2 second among the task's unprivileged methods of this round; None for others."""
     checks: tuple[str, ...] = ()
     """Of the verifier's checks, how many passed: one entry for each repetition whose verifier left a report."""
-    tool_calls: float | None = None
-    """Mean over the repetitions that are scored; None if unknown."""
-    turns: float | None = None
-    """The same for turns."""
+    means: dict[str, float | None] = {}
+    """By measure the mean over the repetitions that are scored; None if unknown."""
 
     @property
     def rate(self) -> float | None:

@@ -216,8 +216,8 @@ def _check_numbers(plan: Plan) -> None:
             assert row.tokens.value == pytest.approx(tokens), method
             assert row.tokens_change is not None
             assert row.tokens_change.value == pytest.approx((tokens / 2_100 - 1) * 100), method
-            assert row.feedback_tokens.value == pytest.approx(feedback), method
-            assert row.combined_tokens.value == pytest.approx(tokens + feedback), method
+            assert row.means["feedback_tokens"].value == pytest.approx(feedback), method
+            assert row.means["combined_tokens"].value == pytest.approx(tokens + feedback), method
             run_usd = ((2_000 - 100 * place) * 5.0 + 100 * 30.0) / 1e6
             feedback_usd = CALLS[method] * (100 * 0.5 + 10 * 3.0) / 1e6
             assert row.cost is not None

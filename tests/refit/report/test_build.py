@@ -60,7 +60,7 @@ def test_a_pass_is_a_reward_of_exactly_one() -> None:
     report = report_of(grid(RUN0, 0, [[1.0, 0.999, 0.5], [0.0, 1.0, 1]]))
     assert report.baseline is not None
     assert report.baseline.passes == 3 and report.baseline.passed.value == pytest.approx(50.0)
-    assert report.baseline.reward.value == pytest.approx(4.499 / 6)
+    assert report.baseline.means["reward"].value == pytest.approx(4.499 / 6)
 
 
 def test_invalid_cells_are_excluded_with_their_pairs_and_counted() -> None:
@@ -144,7 +144,7 @@ def test_each_result_bears_one_feedback() -> None:
     assert none.feedback.value is None and none.total.value == pytest.approx(1.8)
     assert own.total.value is None and row(report, "own").is_generated is None
     assert row(report, "none").is_generated is False and row(report, "dense").is_generated is True
-    assert row(report, "dense").combined_tokens.value == 1_600_000
+    assert row(report, "dense").means["combined_tokens"].value == 1_600_000
     assert any("not recorded for: own" in caveat for caveat in report.caveats)
 
 
@@ -152,7 +152,7 @@ def test_a_second_try_has_no_feedback_whether_that_is_recorded_or_not() -> None:
     usage = Usage(1_000_000, None, None, 0)
     runs = grid(RUN0, 0, [[1], [0]], usage=usage) + grid("none", 1, [[1], [0]], usage=usage)
     none = row(report_of(runs, prices={"one": Prices(2, 10)}), "none")
-    assert none.is_generated is False and none.feedback_tokens.value == 0
+    assert none.is_generated is False and none.means["feedback_tokens"].value == 0
     assert none.cost is not None and none.cost.total.value == pytest.approx(2.0)
 
 

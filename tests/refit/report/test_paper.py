@@ -129,7 +129,12 @@ def test_ablations(published: Report) -> None:
     assert [one.passes for one in rows] == [183, 193, 194, 202]
     assert [format_fixed(one.passed.value or 0.0, 2) for one in rows] == ["68.54", "72.28", "72.66", "75.66"]
     assert [format_fixed((one.tokens.value or 0.0) / 1000, 1) for one in rows] == ["319.1", "228.6", "199.2", "179.9"]
-    assert [format_fixed(one.reward.value or 0.0, 4) for one in rows] == ["0.7901", "0.8208", "0.8245", "0.8449"]
+    assert [format_fixed(one.means["reward"].value or 0.0, 4) for one in rows] == [
+        "0.7901",
+        "0.8208",
+        "0.8245",
+        "0.8449",
+    ]
     assert sum(one.partial for one in rows) == 64 and sum(one.passed.known for one in rows) == 1068
     gaps = [format_fixed(gap(published, method).points.value or 0.0, 2) for method in methods[1:3]]
     assert gaps == ["3.37", "3.00"]

@@ -99,7 +99,7 @@ def test_report_json_reads_back(tmp_path: Path, published: Report) -> None:
     write_json(published, tmp_path)
     text = (tmp_path / "report.json").read_bytes()
     assert msgspec.json.decode(text, type=Report) == published
-    assert json.loads(text)["schema"] == "dense.report/1"
+    assert json.loads(text)["schema"] == "dense.report/2"
 
 
 def test_notes_are_on_every_table_and_in_the_json(twice: dict[Path, Report]) -> None:
@@ -159,7 +159,11 @@ def test_odd_numbers_and_names_end_in_a_report(name: str, tmp_path: Path) -> Non
         assert "5 scored, 1 without a grade" in page and report.invalid[0].reason == "the reward is nan"
     if name == "endless":
         baseline = report.recipients[0].baseline
-        assert baseline is not None and (baseline.seconds.value, baseline.seconds.known, baseline.seconds.of) == (
+        assert baseline is not None and (
+            baseline.means["seconds"].value,
+            baseline.means["seconds"].known,
+            baseline.means["seconds"].of,
+        ) == (
             2.0,
             2,
             3,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from dense.facets import Artifact, DeadEnd, Facets, KeyValue, Mechanism, Order
 from dense.tree import Completion, NextStep, Product, RequirementStatus
 
 ROOT_LEVEL = 0
+CODE_SPAN = re.compile(r"`([^`]+)`")
 
 
 def tree_draft(pieces: Pieces, asked: tuple[Asked, ...] = ()) -> TreeDraft:
@@ -30,10 +32,17 @@ def tree_draft(pieces: Pieces, asked: tuple[Asked, ...] = ()) -> TreeDraft:
     return TreeDraft(
         places.subtask(root, ROOT_LEVEL),
         asked,
-        tuple(RequirementStatus(one.text, one.met, _names(one.by)) for one in pieces.requirements),
+        tuple(
+            RequirementStatus(one.text, one.met, _names(one.by), code_names(one.text)) for one in pieces.requirements
+        ),
         tuple(NextStep(one.text, _names(one.because), one.is_untested) for one in pieces.next_steps),
         tuple(Product(one.path, one.action, one.check) for one in pieces.products),
     )
+
+
+def code_names(answer: str) -> tuple[str, ...]:
+    """What a model puts in backticks: the files, commands and values that its answer is about."""
+    return tuple(CODE_SPAN.findall(answer))
 
 
 def _names(actions: Iterable[int]) -> tuple[str, ...]:
@@ -181,6 +190,7 @@ class _Places:
             severity=issue.severity,
             key=f"i{number}",
             quote=issue.quote,
+            names=code_names(issue.text),
             resolution=() if elsewhere else _leaves(issue.fixed_by),
         )
 

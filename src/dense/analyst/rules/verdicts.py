@@ -69,6 +69,7 @@ class Verdicts:
             code=one.code,
             key=one.key,
             quote=quote_of(one, evidence),
+            names=(one.subject, *one.texts("files"), *one.texts("edited"), *one.texts("removed")),
         )
 
     def _completion(self, first: int, last: int, still_open: Sequence[Finding], is_root: bool) -> Completion:
@@ -113,7 +114,8 @@ def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus
     unmet: Met = "unchecked" if assessment.evidence.ending.kind == "continued" else "no"
     states: dict[Met, Met] = {"yes": "yes", "no": unmet, "unchecked": "unchecked"}
     return tuple(
-        RequirementStatus(describe_demand(one), states[one.met], _names(*one.actions)) for one in assessment.demands
+        RequirementStatus(describe_demand(one), states[one.met], _names(*one.actions), (one.subject,))
+        for one in assessment.demands
     )
 
 

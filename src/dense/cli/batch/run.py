@@ -16,6 +16,7 @@ from dense.batch.run import BatchProgress, BatchRequest, run_batch
 from dense.batch.store import ANSWERS, ERRORS, Target
 from dense.cli.read_options import UNRECOGNISED
 from dense.cli.text import other_files, printable
+from dense.redact import clean_line
 from dense.text.terminal import write_over
 
 STOPPED = 130
@@ -36,13 +37,13 @@ def run(request: BatchRequest, engine: str, workers: int | None, *, is_quiet: bo
     for line in summary_lines(progress, request.target):
         print(line)
     if progress.stop:
-        print(f"error: {printable(progress.stop)}", file=sys.stderr)
+        print(f"error: {clean_line(progress.stop)}", file=sys.stderr)
     if stopped:
         left = f"{progress.done:,} of {progress.listed:,}{'' if progress.is_listed else ' or more'} new inputs are done"
         print(f"stopped: {left}; the same command goes on from there", file=sys.stderr)
         return STOPPED
     if not progress.traces and not progress.stop and request.shards == 1:
-        print(f"error: no trace found in {printable(', '.join(request.sources))}. {UNRECOGNISED}", file=sys.stderr)
+        print(f"error: no trace found in {clean_line(', '.join(request.sources))}. {UNRECOGNISED}", file=sys.stderr)
         return 1
     return 1 if progress.errors or progress.stop else 0
 

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from dense.cli.outline import STYLES
-from dense.cli.text import SafeConsole, printable, shortened
+from dense.cli.text import SafeConsole, shortened
 from dense.errors import DenseError
 
 AgentOption = Annotated[
@@ -32,6 +32,7 @@ def last(
 ) -> None:
     """Distill the newest session of this folder's project and print the message for the next attempt."""
     from dense.integrations.sessions import last_session, session_trajectory
+    from dense.redact import MAX_LABEL_CHARS, clean_line
     from dense.service import FeedbackOptions
     from dense.service.turns import parse_turn
     from dense.view import load_trajectory, write_view
@@ -41,8 +42,9 @@ def last(
     (run,) = load_trajectory(trajectory, options=FeedbackOptions(environment="fresh" if fresh else "same"))
     print(run.report if report else run.message, end="")
     state = run.tree.root.verdict.state if run.tree is not None and run.tree.root.verdict is not None else ""
-    note = f"{session.agent} {session.id}, {_age(session.changed)} ago: {state or 'no tree'}"
-    SafeConsole(stderr=True, highlight=False).print(Text(printable(note), "dim"))
+    name = f"{session.agent} {clean_line(session.id, MAX_LABEL_CHARS)}"
+    note = f"{name}, {_age(session.changed)} ago: {state or 'no tree'}"
+    SafeConsole(stderr=True, highlight=False).print(Text(note, "dim"))
     if show:
         import webbrowser
 

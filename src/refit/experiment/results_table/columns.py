@@ -1,4 +1,4 @@
-"""The columns of a table of results: what they are called, what they may hold, how a value is read.
+"""The columns of a table of results: which measures they are, what they may hold, how a value is read.
 
 Tables come from spreadsheets, notebooks and other people's scripts. So names are recognised in several spellings, and
 a whole number may be written as `12.0`. What is blank is unknown, never zero; what is neither blank nor understood is
@@ -10,13 +10,12 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
 from dense.text.clip import clip_end
-
-type Kind = Literal["name", "text", "count", "amount", "reward", "flag"]
+from refit.measures import MEASURES, Kind, Measure
 
 BLANKS = frozenset({"", "nan", "null", "none", "na", "n/a", "<na>"})
 """How programs write that something is not known, in lower case."""
@@ -31,105 +30,14 @@ class UnreadableValue(ValueError):
     """A value that its column cannot hold. The text says why, and what it can hold."""
 
 
-class Column(Struct, frozen=True):
-    """One column."""
-
-    name: str
-    """As it is written."""
-    kind: Kind
-    """What it holds."""
-    meaning: str
-    """For people."""
-    spellings: tuple[str, ...] = ()
-    """Other names that are understood, in the form that `normalize_header` gives."""
-    is_written: bool = True
-    """Whether an export has it; the others are only understood."""
-
-
-def _of_usage(prefix: str, whose: str) -> tuple[Column, ...]:
-    """Tokens in disjoint buckets, their sum, their price."""
-
-    def column(name: str, kind: Kind, meaning: str, spellings: str, *, is_written: bool = True) -> Column:
-        others = tuple(prefix + spelling for spelling in spellings.split())
-        return Column(prefix + name, kind, meaning.format(whose), others, is_written)
-
-    return (
-        column(
-            "input_tokens", "count", "input of {} that no cache served", "input uncached_input uncached_input_tokens"
-        ),
-        column(
-            "cache_read_tokens",
-            "count",
-            "input of {} read from a cache",
-            "cache_read cached cached_tokens cached_input_tokens cache_read_input_tokens n_cache_tokens",
-        ),
-        column(
-            "cache_write_tokens",
-            "count",
-            "input of {} written to a cache",
-            "cache_write cache_creation cache_creation_tokens cache_creation_input_tokens cache_write_input_tokens",
-        ),
-        column("output_tokens", "count", "output of {}", "output completion_tokens n_output_tokens"),
-        column(
-            "tokens", "count", "all tokens of {}; enough where the buckets are not known", "total_tokens all_tokens"
-        ),
-        column(
-            "all_input_tokens",
-            "count",
-            "input of {} with what a cache served or stored, as many programs count it",
-            "n_input_tokens prompt_tokens total_input_tokens input_tokens_with_cache",
-            is_written=False,
-        ),
-        column("cost_usd", "amount", "what {} cost, as recorded", "cost usd cost_in_usd"),
-    )
-
-
-COLUMNS: tuple[Column, ...] = (
-    Column("recipient", "name", "the agent that made the attempt", ("agent", "agent_name", "recipient_name")),
-    Column("task", "name", "the task's name", ("task_name", "task_id", "instance", "instance_id")),
-    Column("repetition", "count", "which of the independent repetitions, from 0", ("rep", "repeat", "replicate")),
-    Column("round", "count", "0 for the shared first attempt, 1 … N for reruns with feedback"),
-    Column("method", "name", "which method wrote the feedback", ("method_name", "feedback_method", "condition")),
-    Column(
-        "privileged",
-        "flag",
-        "whether the method saw outcomes: then it is shown apart",
-        ("is_privileged", "saw_outcome"),
-    ),
-    Column("reward", "reward", "the verifier's number; blank where it gave none", ("score", "passed", "pass")),
-    *_of_usage("", "the recipient"),
-    Column("is_partial", "flag", "whether the tokens are those of completed calls only", ("partial",)),
-    *_of_usage("feedback_", "making the feedback"),
-    Column("feedback_bytes", "count", "size of the message that the recipient got", ("message_bytes",)),
-    Column("profile", "text", "how the feedback was analysed: `fast`, `paper` or `rules`"),
-    Column("budget", "text", "how large the feedback could be: bytes, `paper` or `default`"),
-    Column("tool_calls", "count", "how many tools the recipient called", ("n_tool_calls",)),
-    Column("turns", "count", "how often the recipient acted", ("n_turns", "n_steps")),
-    Column("checks_passed", "count", "how many of the verifier's checks passed", ("tests_passed",)),
-    Column("checks", "count", "how many checks the verifier made", ("tests", "n_tests")),
-    Column("seconds", "amount", "how long the attempt took", ("duration_seconds", "elapsed_seconds", "wall_seconds")),
-    Column(
-        "tries",
-        "count",
-        "how many executions were started for it, killed ones included; 1 if blank",
-        ("executions",),
-    ),
-    Column("exception", "text", "what ended the attempt before its time", ("exception_type", "error", "error_type")),
-    Column("problem", "text", "why the attempt was not scored, in words"),
-    Column("delivered", "text", "how the message came to the recipient: `instruction` or `file`"),
-    Column("received", "text", "what the trace says of the message: `same`, `different`, …"),
-    Column("message_sha256", "text", "the message's hash"),
-    Column("is_argument", "flag", "whether the agent handed its instruction on within a command or a variable"),
-    Column("trial", "text", "where the folder of the trial lies"),
-    Column("trace", "text", "where the trace lies", ("trajectory",)),
-    Column("feedback_folder", "text", "where the feedback lies"),
-    Column("message", "text", "where the message lies that the recipient got"),
-    Column("experiment_note", "text", "what must be said wherever a number of it is shown"),
-)
-EXPORTED_COLUMNS = tuple(column for column in COLUMNS if column.is_written)
 REQUIRED = ("recipient", "task", "method", "reward")
 
-_BY_SPELLING = {spelling: column for column in COLUMNS for spelling in (column.name, *column.spellings)}
+_BY_SPELLING = {
+    spelling: measure
+    for measure in MEASURES
+    if measure.column != "none"
+    for spelling in (measure.name, *measure.spellings)
+}
 
 
 def normalize_header(header: str) -> str:
@@ -140,7 +48,7 @@ def normalize_header(header: str) -> str:
 class ColumnMatch(Struct, frozen=True):
     """Which columns a table has."""
 
-    columns: tuple[Column | None, ...]
+    columns: tuple[Measure | None, ...]
     """For each of the table's columns ours, or None where it is left out."""
     notices: tuple[str, ...] = ()
     """What was left out."""

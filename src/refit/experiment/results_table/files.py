@@ -23,12 +23,13 @@ from msgspec import Struct
 from dense.errors import DenseError, install_hint
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import is_obj
-from refit.experiment.results_table.columns import EXPORTED_COLUMNS, REQUIRED, Column, Kind, match_columns
+from refit.experiment.results_table.columns import REQUIRED, match_columns
 from refit.experiment.results_table.rows import RowReader, TableProblems, row_of
+from refit.measures import WRITTEN, Kind, Measure
 from refit.results import Result
 
 type Format = Literal["csv", "tsv", "jsonl", "parquet"]
-type PlacedRow = tuple[int, Iterable[tuple[Column | None, Any]]]
+type PlacedRow = tuple[int, Iterable[tuple[Measure | None, Any]]]
 """Its place in the file, and its values."""
 type TableSource = tuple[tuple[str, ...] | None, Iterable[PlacedRow]]
 """What is to be said of a file's columns, None for a file without any; and its rows."""
@@ -139,7 +140,7 @@ def _is_utf_16(data: bytes, problems: TableProblems) -> bool:
     return found
 
 
-def _columns(headers: Sequence[str], problems: TableProblems) -> tuple[tuple[Column | None, ...], tuple[str, ...]]:
+def _columns(headers: Sequence[str], problems: TableProblems) -> tuple[tuple[Measure | None, ...], tuple[str, ...]]:
     matched = match_columns(headers)
     for problem in matched.problems:
         problems.add(problem)
@@ -267,7 +268,7 @@ def _to_csv(rows: Iterable[dict[str, Any]], delimiter: str = ",") -> bytes:
     file = io.StringIO(newline="")
     # With this end of a line, a lone carriage return in a text is quoted too.
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\r\n")
-    writer.writerow(column.name for column in EXPORTED_COLUMNS)
+    writer.writerow(column.name for column in WRITTEN)
     for row in rows:
         writer.writerow(map(_csv_value, row.values()))
     return file.getvalue().encode()
@@ -310,7 +311,7 @@ def _to_parquet(rows: Iterable[dict[str, Any]]) -> bytes:
         "reward": arrow.float64(),
         "flag": arrow.bool_(),
     }
-    schema = arrow.schema([(column.name, types[column.kind]) for column in EXPORTED_COLUMNS])
+    schema = arrow.schema([(column.name, types[column.kind]) for column in WRITTEN])
     sink = arrow.BufferOutputStream()
     parquet.write_table(arrow.Table.from_pylist(list(rows), schema=schema), sink)
     return sink.getvalue().to_pybytes()

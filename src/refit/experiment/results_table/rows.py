@@ -9,49 +9,32 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from dense.errors import DenseError
 from dense.trajectory import Usage
-from refit.experiment.results_table.columns import EXPORTED_COLUMNS, PARSERS, Column, UnreadableValue, quote_value
+from refit.experiment.results_table.columns import PARSERS, UnreadableValue, quote_value
+from refit.measures import MEASURES, WRITTEN, Measure
 from refit.results import RUN0, AttemptResult, Cell, Result, total_of
 
 MAX_SHOWN_PROBLEMS = 20
 BETWEEN_NOTES = " | "
 ROUND0_NAMES = frozenset({RUN0, "round0", "baseline", ""})
 """Names of methods, squeezed, that say, where a row has no round, that it is the shared attempt."""
-RESULT_COLUMNS = tuple(column.name for column in EXPORTED_COLUMNS if column.name in Result.__struct_fields__)
-"""Columns that hold a field of `Result` of the same name."""
-ATTEMPT_COLUMNS = tuple(column.name for column in EXPORTED_COLUMNS if column.name in AttemptResult.__struct_fields__)
-"""Columns that hold a field of `AttemptResult` of the same name."""
+_FIELDS = {measure.name: measure.field.split(".") for measure in MEASURES if measure.field}
+_RESULT_FIELDS = {name: path[0] for name, path in _FIELDS.items() if len(path) == 1}
+_ATTEMPT_FIELDS = {name: path[1] for name, path in _FIELDS.items() if len(path) == 2 and path[0] == "attempt"}
+"""By column the field of a result, and of its attempt, that it is put into. Tokens are put together from several."""
 _SIGNS = str.maketrans("", "", " -_")
 
 
 def row_of(result: Result, privileged: Collection[str] = (), notes: Sequence[str] = ()) -> dict[str, Any]:
     """A result by column, what is blank as None; `privileged` are the methods that saw outcomes, `notes` what must be
     said wherever a number is shown: on every row, because rows are cut out and put together."""
-    values: dict[str, Any] = {
-        **msgspec.structs.asdict(result.cell),
+    own = {
         "privileged": True if result.cell.method in privileged else None,
-        **_usage_row("", result.attempt.usage, result.attempt.tokens),
-        **_usage_row("feedback_", result.feedback, result.feedback_tokens),
-        **{name: getattr(result, name) for name in RESULT_COLUMNS},
-        **{name: getattr(result.attempt, name) for name in ATTEMPT_COLUMNS},
         "experiment_note": BETWEEN_NOTES.join(notes),
     }
-    return {column.name: None if (value := values[column.name]) == "" else value for column in EXPORTED_COLUMNS}
-
-
-def _usage_row(prefix: str, usage: Usage | None, total: int | None) -> dict[str, Any]:
-    usage = usage or Usage()
-    return {
-        f"{prefix}input_tokens": usage.input,
-        f"{prefix}cache_read_tokens": usage.cache_read,
-        f"{prefix}cache_write_tokens": usage.cache_write,
-        f"{prefix}output_tokens": usage.output,
-        f"{prefix}tokens": total,
-        f"{prefix}cost_usd": usage.cost_usd,
-    }
+    row = {measure.name: own.get(measure.name, measure.value(result)) for measure in WRITTEN}
+    return {name: None if value == "" else value for name, value in row.items()}
 
 
 class TableProblems:
@@ -93,7 +76,7 @@ class RowReader:
         self._privileged: dict[str, tuple[int, bool]] = {}
         self._notes: dict[str, None] = {}
 
-    def take(self, place: int, values: Iterable[tuple[Column | None, Any]]) -> None:
+    def take(self, place: int, values: Iterable[tuple[Measure | None, Any]]) -> None:
         """One row."""
         before = self.problems.count
         row = self._read(place, values)
@@ -109,12 +92,8 @@ class RowReader:
             return
         result = Result(
             cell=cell,
-            attempt=AttemptResult(
-                usage=usage, total=total, **{name: row[name] for name in ATTEMPT_COLUMNS if name in row}
-            ),
-            feedback=feedback,
-            feedback_total=feedback_total,
-            **{name: row[name] for name in RESULT_COLUMNS if name in row},
+            attempt=AttemptResult(**_taken(row, _ATTEMPT_FIELDS, usage=usage, total=total)),
+            **_taken(row, _RESULT_FIELDS, feedback=feedback, feedback_total=feedback_total),
         )
         self._keep(place, result)
 
@@ -146,7 +125,7 @@ class RowReader:
             notices += _alike(what, sorted({getattr(result.cell, what) for result in self.results}))
         return notices
 
-    def _read(self, place: int, values: Iterable[tuple[Column | None, Any]]) -> dict[str, Any]:
+    def _read(self, place: int, values: Iterable[tuple[Measure | None, Any]]) -> dict[str, Any]:
         """The row's values, without what is blank."""
         row: dict[str, Any] = {}
         for column, value in values:
@@ -218,6 +197,11 @@ class RowReader:
             self.problems.add(_twice(first[1], result, f"{self.problems.place} {first[0]}"), place)
 
 
+def _taken(row: dict[str, Any], fields: dict[str, str], **tokens: Usage | int | None) -> dict[str, Any]:
+    """What a row has of some fields, and tokens that were put together from several columns."""
+    return {**{field: row[name] for name, field in fields.items() if name in row}, **tokens}
+
+
 def _squeezed(method: str) -> str:
     """A method's name, however it is written: `Run 0` is `run0`."""
     return method.casefold().translate(_SIGNS)
@@ -251,7 +235,7 @@ def _twice(first: Result, second: Result, place: str) -> str:
     if second.cell.round > 0:
         return f"the same cell as {place} ({second.cell}); remove one, or give it another repetition"
     one, other = row_of(first), row_of(second)
-    differs = ", ".join(column.name for column in EXPORTED_COLUMNS if one[column.name] != other[column.name])
+    differs = ", ".join(name for name in one if one[name] != other[name])
     return (
         f"another round 0 than {place} for the same repetition ({second.cell.recipient} · {second.cell.task} · "
         f"repetition {second.cell.repetition}): {differs} differ; all methods share one round 0"

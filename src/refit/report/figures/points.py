@@ -53,7 +53,7 @@ COMBINED = TokenAxis(
     "pass-against-all-tokens",
     "Pass rate against recipient and feedback tokens",
     "Recipient and feedback tokens for one result",
-    lambda row: row.tokens if row.role == "baseline" else row.combined_tokens,
+    lambda row: row.tokens if row.role == "baseline" else row.means["combined_tokens"],
     "Tokens of the recipient's own run and of making its feedback once; the source run is not counted.",
 )
 ROLES = ("baseline", "method")

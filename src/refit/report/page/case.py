@@ -19,6 +19,7 @@ from dense.service.files import RECONCILED, TREE, read_reconciled, read_tree
 from dense.text.clip import clip_end, clip_middle
 from dense.trajectory import Step, Trajectory
 from dense.tree import Leaf, Node, Shortcut, leaves
+from refit.measures import IN_CASES, passed_checks
 from refit.report.grid import is_scored
 from refit.report.model import MethodName, Report
 from refit.report.numbers import NOTHING, format_fixed
@@ -52,10 +53,8 @@ class CaseRow(Struct, frozen=True):
     """The verifier's number."""
     checks: str
     """Of the verifier's checks, how many passed."""
-    calls: str
-    """Tool calls."""
-    turns: str
-    """How often the agent acted."""
+    values: tuple[str, ...]
+    """Of the measures that cases show."""
     files: tuple[str, ...]
     """Files that the recipient's actions wrote."""
     span: DecisiveSpan
@@ -85,6 +84,8 @@ class Case(Struct, frozen=True):
     """The same with shortcuts and states."""
     rendered: str = ""
     """The feedback that was made of it."""
+    heads: tuple[str, ...] = tuple(mean.header for _, mean in IN_CASES)
+    """Of the measures that its rows have."""
 
 
 def make_case(report: Report, experiment: Experiment, page: Path, task: str | None = None) -> Case | None:
@@ -166,11 +167,8 @@ def _rows(
         yield CaseRow(
             label=method.label,
             reward=format_fixed(result.attempt.reward or 0.0, 2) if is_scored(result) else "not scored",
-            checks=NOTHING
-            if result.attempt.checks is None
-            else f"{result.attempt.checks_passed}/{result.attempt.checks}",
-            calls=NOTHING if result.attempt.tool_calls is None else str(result.attempt.tool_calls),
-            turns=NOTHING if result.attempt.turns is None else str(result.attempt.turns),
+            checks=passed_checks(result) or NOTHING,
+            values=tuple(_shown(measure.value(result)) for measure, _ in IN_CASES),
             files=tuple(
                 list(dict.fromkeys(path for action in Actions(steps) for path in action.effects.writes))[:MAX_FILES]
             ),
@@ -179,6 +177,10 @@ def _rows(
             more=max(len(actions) - MAX_ACTIONS, 0),
             links=tuple(_links(result, files)),
         )
+
+
+def _shown(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:g}"
 
 
 def _links(result: Result, files: CellFiles) -> Iterator[tuple[str, str]]:

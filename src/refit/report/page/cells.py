@@ -14,9 +14,10 @@ from typing import Any
 from urllib.parse import quote
 
 from dense.text.html import escape_controls
-from refit.report.grid import is_scored, why_unscored
+from refit.measures import ON_PAGE, REMARKS
+from refit.report.grid import why_unscored
 from refit.report.surrogates import LONE_SURROGATE
-from refit.results import AttemptResult, Cell, Experiment, Result
+from refit.results import AttemptResult, Experiment, Result
 
 CellLine = list[Any]
 """A cell as the page reads it; `page.js` names the places."""
@@ -48,8 +49,14 @@ def inline_cells(
     found: dict[tuple[str, str], list[CellLine]] = defaultdict(list)
     for result in _results(experiment):
         found[result.cell.recipient, result.cell.task].append(_line(result, texts, files, labels))
-    lines = [sorted(found[row], key=lambda line: line[:3]) for row in rows]
-    return {"base": files.base, "texts": [escape_controls(text) for text in texts.numbers], "rows": lines}
+    lines = [sorted(found[row], key=lambda line: line[FIRST_VALUE : FIRST_VALUE + 3]) for row in rows]
+    columns = [[page.header, page.kind] for _, page in ON_PAGE]
+    return {
+        "base": files.base,
+        "columns": columns,
+        "texts": [escape_controls(text) for text in texts.numbers],
+        "rows": lines,
+    }
 
 
 NOT_RUN = "not run yet"
@@ -65,36 +72,25 @@ def _results(experiment: Experiment) -> Iterator[Result]:
 
 
 def _line(result: Result, texts: TextIndex, files: CellFiles, labels: Mapping[str, str]) -> CellLine:
-    cell: Cell = result.cell
     folder, trace, feedback, message = files.of(result)
-    delivered = {"file": "message as a file", "instruction": ""}.get(result.attempt.delivered, result.attempt.delivered)
-    received = "" if result.attempt.received in {"", "same"} else f"message {result.attempt.received}"
-    return [
-        cell.repetition,
-        cell.round,
-        texts.number(labels.get(cell.method) or cell.method or "?"),
-        result.attempt.reward if is_scored(result) else None,
-        texts.number(why_unscored(result)),
-        result.attempt.tokens,
-        int(result.attempt.is_partial),
-        result.feedback_tokens if cell.round else None,
-        result.feedback_bytes,
-        result.attempt.tool_calls,
-        None
-        if result.attempt.seconds is None or not math.isfinite(result.attempt.seconds)
-        else round(result.attempt.seconds, 1),
-        result.tries,
-        texts.number(", ".join(filter(None, (delivered, received)))),
-        folder or None,
-        texts.number(trace),
-        texts.number(feedback),
-        texts.number(message),
-        texts.number(f"{cell.key}.html") if files.view(result) else None,
-        result.attempt.turns,
-        None
-        if result.attempt.checks is None
-        else texts.number(f"{result.attempt.checks_passed}/{result.attempt.checks}"),
-    ]
+    remarks = [why_unscored(result), *(remark(result) for remark in REMARKS)]
+    view = f"{result.cell.key}.html" if files.view(result) else ""
+    named = [texts.number(text) for text in ("; ".join(filter(None, remarks)), view, trace, feedback, message)]
+    values = [_value(measure.shown(result), texts, labels) for measure, _ in ON_PAGE]
+    return [int(result.attempt.is_partial), folder or None, *named, *values]
+
+
+FIRST_VALUE = 7
+"""Where the values of the columns begin in a cell's line."""
+
+
+def _value(value: Any, texts: TextIndex, labels: Mapping[str, str]) -> float | None:
+    """As the page reads it: texts by their numbers, methods by their labels."""
+    if isinstance(value, str):
+        return texts.number(labels.get(value) or value or "?")
+    if isinstance(value, float):
+        return round(value, 3) if math.isfinite(value) else None
+    return value
 
 
 class CellFiles:

@@ -97,34 +97,47 @@
 
   function lineOf(cell) {
     const texts = data().texts;
-    const [repetition, round, method, reward, exception, tokens, isPartial, feedback, bytes, tools, seconds, tries,
-      message, folder, trace, made, delivered, view, turns, checks] = cell;
+    const [isPartial, folder, remarks, view, trace, feedback, message, ...values] = cell;
     const line = element("tr");
-    line.append(count(repetition), count(round), element("td", texts[method], "isolated"));
-    const grade = element("td", reward === null ? "not scored" : number.format(reward), "n");
-    grade.dataset.sort = reward === null ? "" : reward;
-    if (reward === 1) grade.classList.add("passed");
-    line.append(grade);
-    const spent = count(tokens);
-    if (isPartial) spent.append("*");
-    line.append(spent, count(feedback), count(bytes), count(tools), count(turns));
-    line.append(element("td", checks === null ? "–" : texts[checks], "n"), count(seconds));
-    const said = [exception === null ? "" : texts[exception], tries > 1 ? `${tries} tries` : "",
-      message === null ? "" : texts[message]];
-    line.append(element("td", said.filter(Boolean).join("; ") || "–", "said isolated"));
-    line.append(linked(folder, [["trace", trace], ["feedback", made], ["message", delivered]], view));
-    [...line.cells].forEach((one, place) => { one.dataset.label = place < HEADS.length ? HEADS[place][0] : "Files"; });
+    data().columns.forEach(([, kind], place) => line.append(WRITE[kind](values[place], isPartial)));
+    line.append(element("td", remarks === null ? "–" : texts[remarks], "said isolated"));
+    line.append(linked(folder, [["trace", trace], ["feedback", feedback], ["message", message]], view));
+    const names = heads().map(([name]) => name);
+    [...line.cells].forEach((field, place) => { field.dataset.label = place < names.length ? names[place] : "Files"; });
     return line;
   }
 
-  const HEADS = [["Rep.", 1], ["Round", 1], ["Method", 0], ["Reward", 1], ["Tokens", 1], ["Feedback tokens", 1],
-    ["Message bytes", 1], ["Tool calls", 1], ["Turns", 1], ["Checks", 1], ["Seconds", 1], ["Remarks", 0]];
+  function graded(reward) {
+    const cell = element("td", reward === null ? "not scored" : number.format(reward), "n");
+    cell.dataset.sort = reward === null ? "" : reward;
+    if (reward === 1) cell.classList.add("passed");
+    return cell;
+  }
+
+  function spent(tokens, isPartial) {
+    const cell = count(tokens);
+    if (isPartial) cell.append("*");
+    return cell;
+  }
+
+  // how a value of each kind of column is written
+  const WRITE = {
+    number: count,
+    reward: graded,
+    tokens: spent,
+    name: (text) => element("td", data().texts[text], "isolated"),
+    fraction: (text) => element("td", text === null ? "–" : data().texts[text], "n"),
+  };
+
+  function heads() {
+    return [...data().columns, ["Remarks", "name"]];
+  }
 
   function opened(row, name) {
     const table = element("table", null, "cells");
     const head = table.createTHead().insertRow();
-    for (const [text, isNumber] of HEADS) {
-      const cell = element("th", null, isNumber ? "n" : "");
+    for (const [text, kind] of heads()) {
+      const cell = element("th", null, kind === "name" ? "" : "n");
       const button = element("button", text);
       button.type = "button";
       cell.scope = "col";
@@ -140,7 +153,7 @@
     const cells = data().rows[Number(row.dataset.row)];
     for (const cell of cells) body.append(lineOf(cell));
     const caption = element("caption", `Cells of ${name}`);
-    if (cells.some((cell) => cell[6])) caption.append(" (* tokens of completed calls only)");
+    if (cells.some((cell) => cell[0])) caption.append(" (* tokens of completed calls only)");
     table.prepend(caption);
     return table;
   }

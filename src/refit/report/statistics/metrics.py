@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from refit.measures import AVERAGED, feedback_tokens
 from refit.report.grid import FIRST, Condition, ResultGrid, values
 from refit.report.model import MeanEstimate, MethodName, MethodRow, Ranks, RecordedCost, StandardCost, Transition
 from refit.report.prices import usd
 from refit.report.statistics.bootstrap import POINTS, RATE, Pair, TaskSample
-from refit.report.statistics.measures import MEASURES, feedback_tokens
 from refit.results import Prices, Result
 
 type Results = dict[Pair, Result]
@@ -49,6 +49,7 @@ def method_row(
         passed=sample.mean(values(results, _passed), bounds=RATE),
         change=sample.mean(_changes(results, source), bounds=POINTS) if against else None,
         source_passed=before,
+        means={measure.name: _mean(sample, results, measure.average) for measure, _ in AVERAGED},
         tokens=_mean(sample, results, lambda result: result.attempt.tokens),
         tokens_change=None if is_first else _tokens_change(sample, results, first),
         partial=sum(result.attempt.is_partial for result in results.values()),
@@ -58,7 +59,6 @@ def method_row(
         recorded=_recorded(sample, results),
         transition=transition(results, source) if against else None,
         ranks=Ranks(),
-        **{measure.field: _mean(sample, results, measure.take) for measure in MEASURES},
     )
 
 

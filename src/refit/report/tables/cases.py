@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from refit.measures import IN_CASES
 from refit.report.model import MethodName, RecipientReport, Report, TaskOutcome
 from refit.report.numbers import NOTHING, format_number
 from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
@@ -19,11 +20,15 @@ def case_table(report: Report) -> ReportTable:
                 is_first = at == 0 and bool(lines)
                 lines.append(_line(recipient, task.task, outcome, names[outcome.method], is_first=is_first))
                 records.append(_record(recipient, task.task, outcome))
-    header = ("Recipient", "Task", "Method", "Round", "Passed", "Checks passed", "Tool calls", "Turns")
-    fields = ("recipient", "task", "method", "round", "passes", "scored", "checks", "tool_calls", "turns")
+    heads = [mean.header for _, mean in IN_CASES]
+    header = ("Recipient", "Task", "Method", "Round", "Passed", "Checks passed", *heads)
+    fields = ("recipient", "task", "method", "round", "passes", "scored", "checks")
+    fields += tuple(measure.name for measure, _ in IN_CASES)
+    means = f"{', '.join(heads[:-1])} and {heads[-1]}"
     caption = (
         "Passed: repetitions with a reward of exactly 1, of those scored. Checks passed: of the verifier's own checks, "
-        "one entry for each repetition whose verifier left a report (CTRF or JUnit). Tool calls and turns are means."
+        "one entry for each repetition whose verifier left a report (CTRF or JUnit). "
+        f"{means.capitalize()} are means."
     )
     return ReportTable(
         name="cases",
@@ -47,15 +52,15 @@ def _line(recipient: RecipientReport, task: str, outcome: TaskOutcome, name: Met
         str(outcome.round),
         passed,
         ", ".join(outcome.checks) or NOTHING,
-        format_number(outcome.tool_calls, 1),
-        format_number(outcome.turns, 1),
+        *(format_number(outcome.means[measure.name], mean.digits) for measure, mean in IN_CASES),
     )
     return TableRow(tuple(map(TableCell, texts)), is_first)
 
 
 def _record(recipient: RecipientReport, task: str, outcome: TaskOutcome) -> tuple[CsvValue, ...]:
-    counts = (outcome.passes, outcome.scored, " ".join(outcome.checks), outcome.tool_calls, outcome.turns)
-    return recipient.recipient, task, outcome.method, outcome.round, *counts
+    means = (outcome.means[measure.name] for measure, _ in IN_CASES)
+    counts = (outcome.passes, outcome.scored, " ".join(outcome.checks))
+    return recipient.recipient, task, outcome.method, outcome.round, *counts, *means
 
 
 def settings_table(report: Report) -> ReportTable:

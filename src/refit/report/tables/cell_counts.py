@@ -5,38 +5,25 @@ from __future__ import annotations
 from refit.report.model import Report
 from refit.report.numbers import NOTHING, count_of
 from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
-from refit.report.tables.layout import KEY, all_rows, row_key, row_label
+from refit.report.tables.layout import all_rows, count_column, row_table
 from refit.results import RUN0
 
 
 def count_table(report: Report) -> ReportTable:
     """How many cells there are, and what came of them."""
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
-    for recipient, row in all_rows(report):
-        counts = row.counts
-        numbers = (counts.planned, counts.scored, counts.invalid, counts.missing, counts.unpaired, row.passed.known)
-        start = bool(lines) and recipient.recipient != lines[-1].entries[0].text
-        names = (TableCell(recipient.recipient), TableCell(row_label(row)), TableCell(str(row.round)))
-        lines.append(TableRow((*names, *(TableCell(f"{count:,}") for count in numbers)), start))
-        records.append((*row_key(recipient, row), *numbers))
-    header = ("Recipient", "Method", "Round", "Planned", "Scored", "Invalid", "Missing", "Unpaired", "Used")
-    fields = (*KEY, "planned", "scored", "invalid", "missing", "unpaired", "used")
+    columns = (
+        count_column("Planned", "planned", lambda row: row.counts.planned),
+        count_column("Scored", "scored", lambda row: row.counts.scored),
+        count_column("Invalid", "invalid", lambda row: row.counts.invalid),
+        count_column("Missing", "missing", lambda row: row.counts.missing),
+        count_column("Unpaired", "unpaired", lambda row: row.counts.unpaired),
+        count_column("Used", "used", lambda row: row.passed.known),
+    )
     caption = (
         "Invalid: run, never scored. Missing: planned, not there. Unpaired: scored, but the first attempt of the pair "
         "was not. None of these is in any rate."
     )
-    return ReportTable(
-        name="cells",
-        title="Cells",
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=2,
-        is_long=True,
-    )
+    return row_table("cells", "Cells", caption, all_rows(report), columns, legend=None)
 
 
 def invalid_table(report: Report) -> ReportTable:

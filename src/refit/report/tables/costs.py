@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from refit.report.model import MeanEstimate, MethodRow, Report, StandardCost
-from refit.report.numbers import format_interval, format_number, known_of
-from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
+from collections.abc import Callable
+
+from refit.report.model import MeanEstimate, MethodRow, RecordedCost, Report, StandardCost
+from refit.report.numbers import format_interval, format_number
+from refit.report.table import ReportTable, TableCell
 from refit.report.tables.layout import (
     DAGGER,
-    KEY,
     MARKS,
+    RowColumn,
     all_rows,
-    interval_fields,
-    interval_legend,
-    interval_values,
+    amount_cell,
+    count_column,
+    mean_column,
+    passed_cell,
     rank_mark,
-    row_key,
-    row_label,
+    row_table,
     shown_rows,
 )
 from refit.results import Prices
@@ -23,73 +25,73 @@ from refit.results import Prices
 
 def cost_table(report: Report) -> ReportTable:
     """Standardised USD of a run and its feedback."""
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
-    for recipient in report.recipients:
-        before = ""
-        for row in shown_rows(recipient, with_ablations=True):
-            if (cost := row.cost) is None:
-                continue
-            group = "ranked" if row.role in {"baseline", "method"} else row.role
-            lines.append(TableRow(_cost(recipient.recipient, row, cost), bool(lines) and group != before))
-            before = group
-            money = (cost.execution, cost.feedback, cost.total, cost.total_change, cost.workflow)
-            flat = [end for estimate in money for end in interval_values(estimate)]
-            records.append((*row_key(recipient, row), *flat, cost.total.known, cost.total.of, cost.uncached))
-    header = (
-        "Recipient",
-        "Method",
-        "Execution ($)",
-        "Feedback ($)",
-        "Total ($) / Δ",
-        "With source run ($)",
-        "Pass (%)",
+    columns = (
+        mean_column("Execution ($)", "execution_usd", lambda row: _cost(row).execution, _execution_cell),
+        mean_column("Feedback ($)", "feedback_usd", lambda row: _cost(row).feedback, _feedback_cell),
+        mean_column("Total ($) / Δ", "total_usd", lambda row: _cost(row).total, _total_cell),
+        mean_column("", "total_change_percent", lambda row: _cost(row).total_change, _total_cell),
+        mean_column("With source run ($)", "workflow_usd", lambda row: _cost(row).workflow, _workflow_cell),
+        RowColumn("Pass (%)", lambda row: passed_cell(row, is_ranked=row.role != "ablation")),
+        count_column("", "known", lambda row: _cost(row).total.known),
+        count_column("", "results", lambda row: _cost(row).total.of),
+        count_column("", "cache_not_reported", lambda row: _cost(row).uncached),
     )
-    fields = KEY
-    for name in ("execution_usd", "feedback_usd", "total_usd", "total_change_percent", "workflow_usd"):
-        fields += interval_fields(name)
-    fields += ("known", "results", "cache_not_reported")
     caption = (
         f"Estimated USD for one result: recorded tokens at fixed prices ({_prices(report)}), whatever was charged. "
         f"The total adds one feedback to its run, and not the source run. A dash under feedback: no call was made. "
-        f"Feedback is ranked among methods that make calls; ablations are not ranked. {interval_legend(lines)} {MARKS} "
-        f"{DAGGER}"
+        f"Feedback is ranked among methods that make calls; ablations are not ranked."
     )
-    return ReportTable(
-        name="costs",
-        title="Priced costs",
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=2,
-        is_long=True,
+    rows = (
+        (recipient, row)
+        for recipient in report.recipients
+        for row in shown_rows(recipient, with_ablations=True)
+        if row.cost is not None
+    )
+    return row_table(
+        "costs",
+        "Priced costs",
+        caption,
+        rows,
+        columns,
+        group=lambda recipient, row: (recipient.recipient, row.role if row.role in {"ablation", "privileged"} else ""),
+        has_round=False,
+        legend=f"{MARKS} {DAGGER}",
     )
 
 
-def _cost(recipient: str, row: MethodRow, cost: StandardCost) -> tuple[TableCell, ...]:
-    parts = row.role == "ablation"
+UNKNOWN = MeanEstimate()
+NO_COST = StandardCost(
+    execution=UNKNOWN, feedback=UNKNOWN, total=UNKNOWN, total_change=UNKNOWN, workflow=UNKNOWN, uncached=0
+)
 
-    def dollars(estimate: MeanEstimate, rank: int | None) -> TableCell:
-        below = " / ".join(filter(None, (format_interval(estimate.interval, 4), known_of(estimate))))
-        return TableCell(format_number(estimate.value, 4), below, "" if parts else rank_mark(rank))
 
-    change = cost.total_change
-    total = dollars(cost.total, row.ranks.total)
-    if change is not None and change.value is not None:
-        below = " / ".join(filter(None, (total.below, format_interval(change.interval, 1, sign=True))))
-        total = TableCell(f"{total.text} / {format_number(change.value, 1, sign=True, unit='%')}", below, total.mark)
-    made = dollars(cost.feedback, row.ranks.feedback)
-    if cost.feedback.value is None and row.is_generated is not False:
-        made = TableCell("unknown")
-    passed = TableCell(
-        format_number(row.passed.value, 2),
-        format_interval(row.passed.interval, 1),
-        "" if parts else rank_mark(row.ranks.passed),
-    )
-    execution, workflow = dollars(cost.execution, row.ranks.execution), dollars(cost.workflow, None)
-    return TableCell(recipient), TableCell(row_label(row)), execution, made, total, workflow, passed
+def _cost(row: MethodRow) -> StandardCost:
+    return row.cost or NO_COST
+
+
+def _dollars(row: MethodRow, mean: MeanEstimate, rank: int | None) -> TableCell:
+    return amount_cell(mean, 4, mark="" if row.role == "ablation" else rank_mark(rank))
+
+
+def _execution_cell(row: MethodRow) -> TableCell:
+    return _dollars(row, _cost(row).execution, row.ranks.execution)
+
+
+def _feedback_cell(row: MethodRow) -> TableCell:
+    is_unknown = _cost(row).feedback.value is None and row.is_generated is not False
+    return TableCell("unknown") if is_unknown else _dollars(row, _cost(row).feedback, row.ranks.feedback)
+
+
+def _total_cell(row: MethodRow) -> TableCell:
+    total, change = _dollars(row, _cost(row).total, row.ranks.total), _cost(row).total_change
+    if change is None or change.value is None:
+        return total
+    below = " / ".join(filter(None, (total.below, format_interval(change.interval, 1, sign=True))))
+    return TableCell(f"{total.text} / {format_number(change.value, 1, sign=True, unit='%')}", below, total.mark)
+
+
+def _workflow_cell(row: MethodRow) -> TableCell:
+    return _dollars(row, _cost(row).workflow, None)
 
 
 def _prices(report: Report) -> str:
@@ -108,42 +110,20 @@ def _price(name: str, prices: Prices) -> str:
 
 def recorded_table(report: Report) -> ReportTable:
     """USD as programs recorded it."""
-    rows = [(recipient, row, row.recorded) for recipient, row in all_rows(report) if row.recorded]
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
-    for recipient, row, recorded in rows:
-        entries = [
-            TableCell(
-                format_number(money.value, 4),
-                " / ".join(filter(None, (format_interval(money.interval, 4), known_of(money)))),
-            )
-            for money in (recorded.execution, recorded.feedback)
-        ]
-        lines.append(
-            TableRow((TableCell(recipient.recipient), TableCell(row_label(row)), TableCell(str(row.round)), *entries))
-        )
-        counts = (recorded.execution.known, recorded.feedback.known, row.passed.known)
-        records.append(
-            (
-                *row_key(recipient, row),
-                *interval_values(recorded.execution),
-                *interval_values(recorded.feedback),
-                *counts,
-            )
-        )
-    fields = (*KEY, *interval_fields("execution_usd", "execution"), *interval_fields("feedback_usd", "feedback"))
-    fields += ("execution_known", "feedback_known", "results")
-    caption = f"USD for one result as the programs themselves recorded it, where they did. {interval_legend(lines)}"
-    header = ("Recipient", "Method", "Round", "Execution ($)", "Feedback ($)")
-    name, title = "recorded-costs", "Recorded costs"
-    return ReportTable(
-        name=name,
-        title=title,
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=2,
-        is_long=True,
+
+    def column(header: str, name: str, money: Callable[[RecordedCost], MeanEstimate]) -> RowColumn:
+        def mean(row: MethodRow) -> MeanEstimate:
+            return money(row.recorded) if row.recorded is not None else UNKNOWN
+
+        return mean_column(header, f"{name}/{name}_usd", mean, lambda row: amount_cell(mean(row), 4))
+
+    columns = (
+        column("Execution ($)", "execution", lambda recorded: recorded.execution),
+        column("Feedback ($)", "feedback", lambda recorded: recorded.feedback),
+        count_column("", "execution_known", lambda row: row.recorded and row.recorded.execution.known),
+        count_column("", "feedback_known", lambda row: row.recorded and row.recorded.feedback.known),
+        count_column("", "results", lambda row: row.passed.known),
     )
+    caption = "USD for one result as the programs themselves recorded it, where they did."
+    rows = ((recipient, row) for recipient, row in all_rows(report) if row.recorded is not None)
+    return row_table("recorded-costs", "Recorded costs", caption, rows, columns, group=lambda _recipient, _row: None)

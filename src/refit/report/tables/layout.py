@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+
+from msgspec import Struct
 
 from refit.report.model import MeanEstimate, MethodName, MethodRow, RecipientReport, Report
-from refit.report.numbers import BOUND, NOTHING
+from refit.report.numbers import BOUND, NOTHING, format_interval, format_number, known_of
 from refit.report.table import CsvValue, Mark, ReportTable, TableCell, TableRow
 from refit.report.wording import control_caveat, few_tasks_caveat
 
@@ -17,6 +19,71 @@ BOUNDS = (
     "tasks, and the interval is widened to what so few cannot rule out."
 )
 NO_VALUE = TableCell(NOTHING)
+
+
+class RowColumn(Struct, frozen=True):
+    """A column of a table with a line for each method's row: what people read of a row, and what the CSV has."""
+
+    header: str = ""
+    """Its head; empty if only the CSV has it."""
+    cell: Callable[[MethodRow], TableCell] = lambda _: NO_VALUE
+    """What people read."""
+    fields: tuple[str, ...] = ()
+    """Its columns of the CSV."""
+    values: Callable[[MethodRow], tuple[CsvValue, ...]] = lambda _: ()
+    """What these have."""
+
+
+def count_column(header: str, field: str, count: Callable[[MethodRow], int | None]) -> RowColumn:
+    """A column of whole numbers; with an empty head one that only the CSV has."""
+    return RowColumn(header, lambda row: count_cell(count(row)), (field,), lambda row: (count(row),))
+
+
+def mean_column(
+    header: str, field: str, mean: Callable[[MethodRow], MeanEstimate | None], cell: Callable[[MethodRow], TableCell]
+) -> RowColumn:
+    """A column of means, which the CSV has with the ends of their intervals: `field` names the value, and before a
+    slash what the ends are called."""
+    ends, _, value = field.rpartition("/")
+    return RowColumn(header, cell, interval_fields(value, ends), lambda row: interval_values(mean(row)))
+
+
+def row_table(
+    name: str,
+    title: str,
+    caption: str,
+    rows: Iterable[tuple[RecipientReport, MethodRow]],
+    columns: Sequence[RowColumn],
+    *,
+    group: Callable[[RecipientReport, MethodRow], Hashable] = lambda recipient, _: recipient.recipient,
+    has_round: bool = True,
+    legend: str | None = "",
+) -> ReportTable:
+    """A line for each row, with a rule above each new `group`. What intervals are follows the caption, then `legend`;
+    neither if that is None."""
+    lines: list[TableRow] = []
+    records: list[tuple[CsvValue, ...]] = []
+    previous: Hashable = None
+    for recipient, row in rows:
+        names = (recipient.recipient, row_label(row), *([str(row.round)] if has_round else []))
+        cells = (column.cell(row) for column in columns if column.header)
+        current = group(recipient, row)
+        lines.append(TableRow((*map(TableCell, names), *cells), bool(lines) and current != previous))
+        records.append((*row_key(recipient, row), *(value for column in columns for value in column.values(row))))
+        previous = current
+    heads = ("Recipient", "Method", *(["Round"] if has_round else []))
+    legends = [] if legend is None else [interval_legend(lines), legend]
+    return ReportTable(
+        name=name,
+        title=title,
+        caption=" ".join(filter(None, (caption, *legends))),
+        header=(*heads, *(column.header for column in columns if column.header)),
+        lines=tuple(lines),
+        fields=(*KEY, *(field for column in columns for field in column.fields)),
+        records=tuple(records),
+        names=2,
+        is_long=True,
+    )
 
 
 def wide_table(
@@ -123,5 +190,19 @@ def method_label(method: MethodName) -> str:
     return f"{method.label} †" if method.role == "privileged" else method.label
 
 
+def passed_cell(row: MethodRow, *, is_ranked: bool = True) -> TableCell:
+    """The strict pass rate with its interval."""
+    passed = row.passed
+    mark = rank_mark(row.ranks.passed) if is_ranked else ""
+    return TableCell(format_number(passed.value, 2), format_interval(passed.interval, 1), mark)
+
+
+def amount_cell(mean: MeanEstimate, digits: int, *, scale: float = 1.0, mark: Mark = "") -> TableCell:
+    """A mean with its interval, and of how many it is if some are unknown."""
+    value = None if mean.value is None else mean.value * scale
+    interval = format_interval(mean.interval, digits, scale=scale)
+    return TableCell(format_number(value, digits), " / ".join(filter(None, (interval, known_of(mean)))), mark)
+
+
 def count_cell(count: int | None) -> TableCell:
-    return NO_VALUE if count is None else TableCell(str(count))
+    return NO_VALUE if count is None else TableCell(f"{count:,}")

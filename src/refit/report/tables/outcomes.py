@@ -4,108 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from refit.report.model import MeanEstimate, RecipientReport, Report, TaskRow
-from refit.report.numbers import count_of, format_interval, format_number, known_of
-from refit.report.statistics.measures import MEASURES, Measure
+from refit.measures import AVERAGED, MeanColumn
+from refit.report.model import MethodRow, RecipientReport, Report, TaskRow, Transition
+from refit.report.numbers import count_of, format_interval, format_number
 from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
 from refit.report.tables.layout import (
-    KEY,
     MARKS,
     NO_VALUE,
+    RowColumn,
     all_rows,
-    count_cell,
+    amount_cell,
+    count_column,
     interval_fields,
     interval_legend,
     interval_values,
     rank_mark,
-    row_key,
     row_label,
+    row_table,
 )
 
 
 def transition_table(report: Report) -> ReportTable:
     """What became of passes and failures of round 0."""
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
-    for recipient, row in all_rows(report):
-        if (found := row.transition) is None:
-            continue
-        net = format_number(found.net, 0, sign=True)
-        counts = (found.retained, found.regressed, found.repaired)
-        entries = [TableCell(str(count)) for count in counts]
-        change = row.change.interval if row.change else None
-        entries += [
-            TableCell(net, format_interval(change, 1, sign=True, scale=row.passed.known / 100)),
-            TableCell(str(found.successes)),
-        ]
-        entries += [
-            count_cell(found.regressed_without_tools),
-            count_cell(row.without_tools),
-            TableCell(str(found.pairs)),
-        ]
-        start = bool(lines) and recipient.recipient != lines[-1].entries[0].text
-        names = (TableCell(recipient.recipient), TableCell(row_label(row)), TableCell(str(row.round)))
-        lines.append(TableRow((*names, *entries), start))
-        tail = (found.failed, found.net, found.successes, found.regressed_without_tools, row.without_tools, found.pairs)
-        records.append((*row_key(recipient, row), *counts, *tail))
-    header = ("Recipient", "Method", "Round", "Retained", "Regressed", "Repaired", "Net", "Successes")
-    header += ("Regressed without a tool call", "Runs without a tool call", "Pairs")
-    fields = (*KEY, "retained", "regressed", "repaired", "failed", "net", "successes")
-    fields += ("regressed_without_tools", "without_tools", "pairs")
+    columns = (
+        _pairs("Retained", "retained"),
+        _pairs("Regressed", "regressed"),
+        _pairs("Repaired", "repaired"),
+        _pairs("", "failed"),
+        RowColumn("Net", _net_cell, ("net",), lambda row: (_transition(row).net,)),
+        _pairs("Successes", "successes"),
+        _pairs("Regressed without a tool call", "regressed_without_tools"),
+        count_column("Runs without a tool call", "without_tools", lambda row: row.without_tools),
+        _pairs("Pairs", "pairs"),
+    )
     caption = (
         "Pairs against round 0. Retained and regressed divide those that passed at first, repaired are passes of those "
-        f"that did not; net is repaired less regressed, with the interval of the change as a number of pairs. "
-        f"{interval_legend(lines)}"
+        "that did not; net is repaired less regressed, with the interval of the change as a number of pairs."
     )
-    return ReportTable(
-        name="transitions",
-        title="Transitions",
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=2,
-        is_long=True,
-    )
+    rows = ((recipient, row) for recipient, row in all_rows(report) if row.transition is not None)
+    return row_table("transitions", "Transitions", caption, rows, columns)
+
+
+NO_TRANSITION = Transition(0, 0, 0, 0, None)
+
+
+def _transition(row: MethodRow) -> Transition:
+    return row.transition or NO_TRANSITION
+
+
+def _pairs(header: str, field: str) -> RowColumn:
+    """A number of pairs of a transition."""
+    return count_column(header, field, lambda row: getattr(_transition(row), field))
+
+
+def _net_cell(row: MethodRow) -> TableCell:
+    change = row.change.interval if row.change else None
+    interval = format_interval(change, 1, sign=True, scale=row.passed.known / 100)
+    return TableCell(format_number(_transition(row).net, 0, sign=True), interval)
 
 
 def behaviour_table(report: Report) -> ReportTable:
-    """Rewards, tools, time and sizes: a column for each of `MEASURES`."""
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
-    for recipient, row in all_rows(report):
-        means: list[MeanEstimate] = [getattr(row, measure.field) for measure in MEASURES]
-        cells = [_mean_cell(mean, measure) for mean, measure in zip(means, MEASURES, strict=True)]
-        start = bool(lines) and recipient.recipient != lines[-1].entries[0].text
-        names = (TableCell(recipient.recipient), TableCell(row_label(row)), TableCell(str(row.round)))
-        lines.append(TableRow((*names, *cells, count_cell(row.without_tools)), start))
-        flat = [value for mean in means for value in (*interval_values(mean), mean.known)]
-        records.append((*row_key(recipient, row), *flat, row.without_tools, row.passed.known))
-    header = ("Recipient", "Method", "Round", *(measure.header for measure in MEASURES), "Runs without a tool call")
-    fields = KEY
-    for measure in MEASURES:
-        fields += (*interval_fields(measure.column), f"{measure.column}_known")
-    fields += ("without_tools", "results")
-    caption = f"Means for one result, unknown left out and counted. {interval_legend(lines)}"
-    name, title = "behaviour", "Rewards, tools, time and sizes"
-    return ReportTable(
-        name=name,
-        title=title,
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=2,
-        is_long=True,
+    """Rewards, tools, time and sizes: a column for each measure that is averaged."""
+    columns = (
+        *(_measured(measure.name, column) for measure, column in AVERAGED),
+        count_column("Runs without a tool call", "without_tools", lambda row: row.without_tools),
+        count_column("", "results", lambda row: row.passed.known),
     )
+    caption = "Means for one result, unknown left out and counted."
+    return row_table("behaviour", "Rewards, tools, time and sizes", caption, all_rows(report), columns)
 
 
-def _mean_cell(mean: MeanEstimate, measure: Measure) -> TableCell:
-    value = None if mean.value is None else mean.value * measure.scale
-    interval = format_interval(mean.interval, measure.digits, scale=measure.scale)
-    return TableCell(format_number(value, measure.digits), " / ".join(filter(None, (interval, known_of(mean)))))
+def _measured(measure: str, column: MeanColumn) -> RowColumn:
+    """The mean of a measure, and of how many results it is."""
+    field = column.column or measure
+    return RowColumn(
+        column.header,
+        lambda row: amount_cell(row.means[measure], column.digits, scale=column.scale),
+        (*interval_fields(field), f"{field}_known"),
+        lambda row: (*interval_values(row.means[measure]), row.means[measure].known),
+    )
 
 
 def cumulative_table(report: Report) -> ReportTable:

@@ -15,12 +15,16 @@ from refit.report.tables.layout import (
     NO_VALUE,
     all_rows,
     caveats_before_differences,
+    count_column,
     interval_fields,
     interval_legend,
     interval_values,
+    mean_column,
+    passed_cell,
     rank_mark,
     row_key,
     row_label,
+    row_table,
     shown_rows,
     wide_table,
 )
@@ -155,9 +159,6 @@ def _ablation(recipient: str, row: MethodRow, gap: Difference | None) -> tuple[T
     tokens = TableCell(
         format_number(thousands, 1), format_interval(row.tokens.interval, 1, scale=0.001), rank_mark(row.ranks.tokens)
     )
-    passed = TableCell(
-        format_number(row.passed.value, 2), format_interval(row.passed.interval, 1), rank_mark(row.ranks.passed)
-    )
     less = (
         TableCell(format_number(gap.points.value, 2, sign=True), format_interval(gap.points.interval, 2, sign=True))
         if gap
@@ -167,7 +168,7 @@ def _ablation(recipient: str, row: MethodRow, gap: Difference | None) -> tuple[T
         TableCell(recipient),
         TableCell(row.label),
         tokens,
-        passed,
+        passed_cell(row),
         less,
         TableCell(format_p(gap.holm if gap else None)),
     )
@@ -175,57 +176,28 @@ def _ablation(recipient: str, row: MethodRow, gap: Difference | None) -> tuple[T
 
 def round_table(report: Report) -> ReportTable:
     """Pass rates of every round, where there is more than one with feedback."""
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
-    for recipient in report.recipients:
-        for row in recipient.later:
-            passed = TableCell(
-                format_number(row.passed.value, 2), format_interval(row.passed.interval, 1), rank_mark(row.ranks.passed)
-            )
-            change = row.change or MeanEstimate()
-            less = TableCell(format_number(change.value, 2, sign=True), format_interval(change.interval, 1, sign=True))
-            start = bool(lines) and row.round != records[-1][3]
-            lines.append(
-                TableRow(
-                    (
-                        TableCell(recipient.recipient),
-                        TableCell(row_label(row)),
-                        TableCell(str(row.round)),
-                        passed,
-                        less,
-                    ),
-                    start,
-                )
-            )
-            records.append(
-                (
-                    *row_key(recipient, row),
-                    *interval_values(row.passed),
-                    *interval_values(row.change),
-                    row.passes,
-                    row.passed.known,
-                )
-            )
-    header = ("Recipient", "Method", "Round", "Strict pass (%)", "Change from round 0 (points)")
-    fields = (
-        *KEY,
-        *interval_fields("pass_percent", "pass"),
-        *interval_fields("change_points", "change"),
-        "passes",
-        "pairs",
+    columns = (
+        mean_column("Strict pass (%)", "pass/pass_percent", lambda row: row.passed, passed_cell),
+        mean_column("Change from round 0 (points)", "change/change_points", lambda row: row.change, _change_cell),
+        count_column("", "passes", lambda row: row.passes),
+        count_column("", "pairs", lambda row: row.passed.known),
     )
-    caption = f"Strict pass of each later round by itself, ranked within it. {interval_legend(lines)} {MARKS} {DAGGER}"
-    return ReportTable(
-        name="rounds",
-        title="Later rounds",
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=2,
-        is_long=True,
+    caption = "Strict pass of each later round by itself, ranked within it."
+    rows = ((recipient, row) for recipient in report.recipients for row in recipient.later)
+    return row_table(
+        "rounds",
+        "Later rounds",
+        caption,
+        rows,
+        columns,
+        group=lambda _, row: row.round,
+        legend=f"{MARKS} {DAGGER}",
     )
+
+
+def _change_cell(row: MethodRow) -> TableCell:
+    change = row.change or MeanEstimate()
+    return TableCell(format_number(change.value, 2, sign=True), format_interval(change.interval, 1, sign=True))
 
 
 def sensitivity_table(report: Report) -> ReportTable:

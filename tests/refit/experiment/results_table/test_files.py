@@ -19,12 +19,15 @@ from hypothesis import strategies as st
 
 from dense.errors import DenseError
 from dense.trajectory import Usage
-from refit.experiment.results_table.columns import COLUMNS, EXPORTED_COLUMNS, REQUIRED
+from refit.experiment.results_table.columns import REQUIRED
 from refit.experiment.results_table.files import ResultTable, read_table, write_table
-from refit.experiment.results_table.rows import ATTEMPT_COLUMNS, RESULT_COLUMNS, row_of
+from refit.experiment.results_table.rows import row_of
+from refit.measures import MEASURES, WRITTEN
 from refit.results import RUN0, AttemptResult, Cell, Result, total_of
 
 ROOT = Path(__file__).parents[4]
+COLUMNS = [measure for measure in MEASURES if measure.column != "none"]
+"""All columns that are understood."""
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".jsonl", ".jsonl.gz", ".parquet")
 BLANK = re.compile(r"\s*(nan|null|none|na|n/a|<na>)?\s*", re.IGNORECASE)
 
@@ -131,10 +134,8 @@ def test_a_full_row_is_read_back(suffix: str, tmp_path: Path) -> None:
     assert read == ResultTable((first, second))
     assert (read.results[0].attempt.tokens, read.results[0].feedback_tokens) == (10, 0)
     assert (read.results[1].attempt.tokens, read.results[1].feedback_tokens) == (7, 9)
-    assert first != Result(first.cell) and {*row_of(first)} == {column.name for column in EXPORTED_COLUMNS}
-    assert [*row_of(first)] == [column.name for column in EXPORTED_COLUMNS], (
-        "rows are written in the order of the header"
-    )
+    assert first != Result(first.cell) and {*row_of(first)} == {column.name for column in WRITTEN}
+    assert [*row_of(first)] == [column.name for column in WRITTEN], "rows are written in the order of the header"
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -639,13 +640,6 @@ def test_bad_values_give_no_traceback(values: list[str]) -> None:
             csv.writer(file).writerows([header, (values * len(header))[: len(header)]])
         with contextlib.suppress(DenseError):
             read_table(path)
-
-
-def test_a_column_of_a_results_field_needs_no_further_code() -> None:
-    """A field of a result or its attempt and a row in `COLUMNS` of the same name are written and read."""
-    handled = {"cell", "attempt", "feedback", "feedback_total"}
-    assert set(Result.__struct_fields__) == {*RESULT_COLUMNS, *handled}, "a field without a column would be lost"
-    assert set(AttemptResult.__struct_fields__) == {*ATTEMPT_COLUMNS, "usage", "total"}
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+cmd|x", "-5", "@sum", "'=quoted", "''=twice", "'plain", "\tx"])

@@ -177,7 +177,7 @@ def test_points_stand_where_the_numbers_say(small: Report, kept: Kept, tmp_path:
         if len(line.get_xdata()) == 1
     }
     wanted = {
-        STYLES[row.method].marker: (row.combined_tokens.value, row.passed.value)
+        STYLES[row.method].marker: (row.means["combined_tokens"].value, row.passed.value)
         for row in recipient.rows
         if row.role == "method"
     }

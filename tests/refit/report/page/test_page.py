@@ -20,14 +20,18 @@ from msgspec.structs import replace
 from dense.errors import DenseError
 from dense.text.html import ACTING, escape_controls, script_json
 from refit.experiment.experiment import experiment_of
+from refit.measures import ON_PAGE
 from refit.report import build, make
 from refit.report.page import write_page
 from refit.report.page.case import make_case
-from refit.report.page.cells import NOT_RUN, inline_cells
+from refit.report.page.cells import FIRST_VALUE, NOT_RUN, inline_cells
 from refit.report.page.span import MAX_LINE_CHARS, MAX_SPAN_CHARS, decisive_span
 from refit.report.page.view import MAX_PAGE_ROWS, number_in, page_table
 from refit.report.table import ReportTable, TableCell, TableRow
 from refit.results import Experiment
+
+METHOD, REWARD = (FIRST_VALUE + [measure.name for measure, _ in ON_PAGE].index(name) for name in ("method", "reward"))
+"""Places in a cell's line."""
 
 
 class Read(HTMLParser):
@@ -144,9 +148,9 @@ def test_links_lead_from_the_page_to_files_that_are_there(site: tuple[Experiment
     count = 0
     for row in reported["rows"]:
         for line in row:
-            for place in (14, 15, 16):
+            for place in (4, 5, 6):
                 if line[place] is not None:
-                    path = folder / reported["base"] / ((line[13] or "") + reported["texts"][line[place]])
+                    path = folder / reported["base"] / ((line[1] or "") + reported["texts"][line[place]])
                     assert path.is_file(), path
                     count += 1
     wanted = sum(bool(one.attempt.trace) + bool(one.feedback_folder) + bool(one.message) for one in experiment.results)
@@ -161,7 +165,7 @@ def test_files_that_are_not_there_are_no_links(stores: Any, tmp_path: Path) -> N
     [reported] = inline_cells(
         replace(experiment, folder=str(tmp_path)), tmp_path, [("x", stores.task_names(1)[0])], {}
     )["rows"]
-    assert [line[13:18] for line in reported] == [[None] * 5, [None] * 5]
+    assert [[line[1], *line[3:7]] for line in reported] == [[None] * 5, [None] * 5]
     (tmp_path / "feedback of mine").mkdir()
     results = tuple(replace(one, feedback_folder="feedback of mine") for one in experiment.results)
     data = inline_cells(
@@ -171,7 +175,7 @@ def test_files_that_are_not_there_are_no_links(stores: Any, tmp_path: Path) -> N
         {},
     )
     assert data["base"] == "../"
-    assert data["texts"][data["rows"][0][0][15]] == "feedback of mine", "a folder without its text is itself the link"
+    assert data["texts"][data["rows"][0][0][5]] == "feedback of mine", "a folder without its text is itself the link"
 
 
 def test_cells_that_have_not_run_are_shown_as_such(stores: Any, tmp_path: Path) -> None:
@@ -181,12 +185,12 @@ def test_cells_that_have_not_run_are_shown_as_such(stores: Any, tmp_path: Path) 
         some, tmp_path, [("x", name) for name in stores.task_names(2)], {"dense": "DENSE", "none": "None"}
     )
     assert [len(row) for row in reported["rows"]] == [3, 3]
-    assert [reported["texts"][line[2]] for line in reported["rows"][0]] == ["run0", "DENSE", "None"], (
+    assert [reported["texts"][line[METHOD]] for line in reported["rows"][0]] == ["run0", "DENSE", "None"], (
         "in the labels' order"
     )
     last = reported["rows"][1]
-    assert [reported["texts"][line[4]] for line in last] == [NOT_RUN] * 3
-    assert [line[3] for line in last] == [None] * 3
+    assert [reported["texts"][line[2]] for line in last] == [NOT_RUN] * 3
+    assert [line[REWARD] for line in last] == [None] * 3
 
 
 def test_a_cell_takes_few_bytes(site: tuple[Experiment, Path]) -> None:
