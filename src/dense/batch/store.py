@@ -29,6 +29,7 @@ from dense.batch.sources import file_system, is_local
 from dense.batch.spec import BatchSpec
 from dense.errors import DenseError, describe_exception
 from dense.service.private_files import make_folder
+from dense.text.terminal import is_text
 
 SPEC, ERRORS, ANSWERS, ATTEMPT = "_spec.json", "_errors.jsonl", "_answers.sqlite", "_attempt-"
 ITEMS, SPEC_OF_PART = b"dense.items", b"dense.spec"
@@ -76,6 +77,8 @@ class Target:
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
+        if not is_text(uri):
+            raise DenseError(f"{uri}: a table needs a folder whose name is UTF-8: choose another")
         self._system, self._path = file_system(uri)
         self.is_local = is_local(self._system)
 

@@ -13,6 +13,7 @@ from dense.evidence.facts.phases import team_of
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.words import pattern
 from dense.text.guarded import GuardedPattern
+from dense.text.numbers import decimal
 from dense.text.sentences import first_sentences
 
 FAILURE_ADMITTED = FindingCode(
@@ -79,9 +80,9 @@ def _is_shown(number: str, evidence: TraceEvidence, before: int) -> bool:
     outputs = [seen.text for action in ran for seen in evidence.step(action).observations]
     if not number:
         return any(SUCCESS.search(text) for text in outputs)
-    value, digits = float(number), len(number.partition(".")[2])
+    value, digits = decimal(number), len(number.partition(".")[2])
     known = (
-        float(known_value.replace(",", ""))
+        decimal(known_value)
         for text in (*outputs, evidence.task.instruction if evidence.task else "")
         for known_value in NUMBER.findall(text)
     )

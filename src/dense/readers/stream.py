@@ -5,6 +5,7 @@ normalised JSON piece by piece, so that a file larger than memory passes through
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -15,6 +16,9 @@ from dense.readers.notices import Notices
 from dense.readers.task import request_of
 from dense.readers.wrapped import WRAPPED, unwrapped_result, with_plain_line_ends
 from dense.trajectory import Notice, Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""A half character: what no encoding has."""
 
 
 class StepDraft(msgspec.Struct):
@@ -112,7 +116,7 @@ class Stream:
         """The trajectory without what is known only at the end."""
         return Trajectory(
             format=self.format,
-            id=self.id,
+            id=_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", self.id),  # of a file name that is no UTF-8
             source=self.source,
             agent=self.agent,
             agent_version=self.agent_version,

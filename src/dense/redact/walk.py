@@ -91,6 +91,40 @@ def labels_of(trajectory: Trajectory) -> list[str]:
     return [label for label in labels if label is not None]
 
 
+MAX_NESTING = 60
+"""What lies deeper in an argument is nobody's message, and whoever goes through it would end at Python's own limit."""
+TOO_DEEP = "[nested too deeply]"
+
+
+def without_depth(trajectory: Trajectory) -> Trajectory:
+    """The trajectory with a mark in place of each argument that is nested too deeply, sub-agents included."""
+
+    def step(one: Step) -> Step:
+        calls = tuple([replace(call, arguments=_shallow(call.arguments)) for call in one.calls])
+        return replace(one, calls=calls, subagents=tuple(map(without_depth, one.subagents)))
+
+    is_deep = any(
+        step.subagents or any(_is_deep(value) for call in step.calls for value in call.arguments.values())
+        for step in trajectory.steps
+    )
+    return replace(trajectory, steps=tuple(map(step, trajectory.steps))) if is_deep else trajectory
+
+
+def _shallow(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {name: TOO_DEEP if _is_deep(value) else value for name, value in arguments.items()}
+
+
+def _is_deep(value: Any) -> bool:
+    waiting: list[tuple[Any, int]] = [(value, 0)] if isinstance(value, dict | list) else []
+    while waiting:
+        inner, depth = waiting.pop()
+        if depth > MAX_NESTING:
+            return True
+        held = cast("dict[str, Any]", inner).values() if isinstance(inner, dict) else cast("list[Any]", inner)
+        waiting += [(one, depth + 1) for one in held if isinstance(one, dict | list)]
+    return False
+
+
 def texts_of(trajectory: Trajectory) -> list[str]:
     """The texts in the order in which `rewrite_trajectory` rewrites them."""
     texts: list[str] = []

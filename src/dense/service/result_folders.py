@@ -133,7 +133,8 @@ class ResultFolders:
                 self._known[key], self._taken[row.folder] = row.folder, key
         command = shlex.join(["dense", *sys.argv[1:]])[:300]
         os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"process {os.getpid()} ({command}, since {datetime.now(UTC):%H:%M} UTC)".encode(), 0)
+        holder = f"process {os.getpid()} ({command}, since {datetime.now(UTC):%H:%M} UTC)"
+        os.pwrite(self._lock, holder.encode("utf-8", "replace"), 0)
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -4,6 +4,7 @@ of actions that the report names are longer. `trace` in the record is the hash o
 from __future__ import annotations
 
 import hashlib
+import marshal
 import re
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +37,11 @@ def _bytes(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except (UnicodeEncodeError, TypeError, ValueError, OverflowError):  # a trajectory that no reader made
+        pass
+    try:
         return repr(value).encode("utf-8", errors="replace")
+    except ValueError:  # a number of more digits than Python writes
+        return marshal.dumps(msgspec.to_builtins(value))
 
 
 def shortened_tree[T: (SourceTree, ReconciledTree)](tree: T, report: str) -> T:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from dense.errors import DenseError, WrongUsage
 from dense.text.clip import clip_end
+from dense.text.numbers import whole
 from dense.trajectory import Step, Task, Trajectory, Turn, Usage
 
 type TurnChoice = Literal["last", "all"] | int
@@ -29,8 +30,8 @@ def parse_turn(text: str) -> TurnChoice:
     named: dict[str, TurnChoice] = {"last": "last", "all": "all"}
     if text in named:
         return named[text]
-    if text.isdigit() and int(text) >= 1:
-        return int(text)
+    if (number := whole(text)) is not None and number >= 1:
+        return number
     raise WrongUsage(f"--turn {text}: say last, all, or the number of a request, from 1")
 
 

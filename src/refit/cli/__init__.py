@@ -19,7 +19,7 @@ refit = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(help="The experiment: a YAML file; see docs/refit.md.", show_default=False)]
-Place = Annotated[
+ExperimentPath = Annotated[
     Path, typer.Argument(help="The experiment: its folder, or its YAML file.", show_default=False, metavar="EXPERIMENT")
 ]
 Out = Annotated[
@@ -75,16 +75,16 @@ def run(
 
 
 @refit.command()
-def status(place: Place, out: Out = None) -> None:
+def status(path: ExperimentPath, out: Out = None) -> None:
     """Show how far an experiment is, what is invalid and why, and who runs it."""
     from refit.cli.results import status
 
-    status(place, out)
+    status(path, out)
 
 
 @refit.command()
 def report(
-    place: Place,
+    path: ExperimentPath,
     out: Out = None,
     to: Annotated[
         Path | None, typer.Option("--to", help="The report's folder. [default: EXPERIMENT/report]", show_default=False)
@@ -123,7 +123,7 @@ def report(
     from refit.cli.results import report
 
     report(
-        place,
+        path,
         out,
         to=to,
         exclude=tuple(exclude or ()),
@@ -169,14 +169,14 @@ def compare(
 
 @refit.command("export")
 def export_(
-    place: Place,
+    path: ExperimentPath,
     to: Annotated[Path, typer.Argument(help="The table: .csv, .jsonl or .parquet.", show_default=False)],
     out: Out = None,
 ) -> None:
     """Write all results as a table; docs/results-table.md describes it."""
     from refit.cli.results import export
 
-    export(place, to, out)
+    export(path, to, out)
 
 
 @refit.command("import")

@@ -17,7 +17,7 @@ from dense.cli.text import printable
 from dense.errors import DenseError
 from dense.view.load import load_runs
 from dense.view.page import write_view
-from refit.cli.place import error_console, existing_folder, output_console
+from refit.cli.common import error_console, existing_folder, output_console
 from refit.cli.table import show_report
 from refit.experiment.executor import INVALID_SOURCE, NO_FEEDBACK
 from refit.experiment.experiment import (
@@ -38,9 +38,9 @@ from refit.report.page.cells import VIEWS
 from refit.results import ANALYST, Experiment, Prices, Result, at_base_rates
 
 
-def status(place: Path, out: Path | None) -> None:
+def status(path: Path, out: Path | None) -> None:
     """Print how far an experiment is."""
-    folder, console = existing_folder(place, out), output_console()
+    folder, console = existing_folder(path, out), output_console()
     experiment = experiment_of(folder)
     scored = [result for result in experiment.results if result.attempt.reward is not None]
     invalid = [result for result in experiment.results if result.attempt.reward is None]
@@ -91,7 +91,7 @@ def _limit(state: ExperimentState) -> str:
 
 
 def report(
-    place: Path,
+    path: Path,
     out: Path | None,
     *,
     to: Path | None,
@@ -106,7 +106,7 @@ def report(
     """Write the report."""
     from refit.report import SEED, make
 
-    folder = existing_folder(place, out)
+    folder = existing_folder(path, out)
     target = to or folder / "report"
     experiment = experiment_of(folder, prices=dict(map(_price, price)), privileged=privileged)
     if uncached:
@@ -162,9 +162,9 @@ def _price(text: str) -> tuple[str, Prices]:
     return name, Prices(fresh or 0.0, output or 0.0, read, write)
 
 
-def export(place: Path, to: Path, out: Path | None) -> None:
+def export(path: Path, to: Path, out: Path | None) -> None:
     """Write the table of results."""
-    experiment = experiment_of(existing_folder(place, out))
+    experiment = experiment_of(existing_folder(path, out))
     notes = [note for note in experiment.notes if note != IMPORT_NOTE]  # the importer adds its own
     write_table(experiment.results, to, experiment.privileged, notes)
     output_console().print(f"{to}: {len(experiment.results)} results", markup=False)

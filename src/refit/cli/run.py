@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from dense.cli.text import printable
 from dense.errors import DenseError
-from refit.cli.place import error_console, experiment_folder, load_config, output_console
+from refit.cli.common import error_console, experiment_folder, load_config, output_console
 from refit.cli.table import show_report
 from refit.experiment.config import ExperimentConfig
 from refit.experiment.costs import describe_costs

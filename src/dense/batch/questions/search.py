@@ -5,6 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from dense.batch.questions.table import BatchTable
+from dense.errors import WrongUsage
+from dense.text.terminal import is_text
 
 MAX_EXCERPT = 160
 PLACES = {
@@ -35,6 +37,8 @@ class SearchMatch(Struct, frozen=True):
 
 def search(table: BatchTable, text: str, limit: int = 20) -> tuple[int, list[SearchMatch]]:
     """How many traces hold the text, whatever its case, and the first of them: each with the most telling place."""
+    if not is_text(text):
+        raise WrongUsage(f"{text}: no UTF-8, so no trace holds it")
     tests = {place: f"contains(lower({column}), lower($text))" for place, column in PLACES.items()}
     any_place = " OR ".join(tests.values())
     place = "CASE " + " ".join(f"WHEN {test} THEN '{name}'" for name, test in tests.items()) + " END"

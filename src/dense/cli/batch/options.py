@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from dense.errors import UnknownFormat, UnknownModel, WrongUsage
+from dense.text.numbers import whole
 
 RUN = "run"
 
@@ -177,8 +178,9 @@ def _check_names(format: str | None, model: str | None, base_url: str | None) ->
 def parse_shard(text: str) -> tuple[int, int]:
     """The number of a shard, from 0, and how many there are."""
     number, _, count = text.partition("/")
-    if number.isdecimal() and count.isdecimal() and int(number) < int(count):
-        return int(number), int(count)
+    part, parts = whole(number), whole(count)
+    if part is not None and parts is not None and 0 <= part < parts:
+        return part, parts
     raise WrongUsage(f"--shard {text}: say I/N, with I from 0 to N-1, as 0/4")
 
 

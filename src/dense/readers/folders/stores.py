@@ -24,6 +24,7 @@ from dense.readers.folders.continuations import HistoryBase, continued_sessions,
 from dense.readers.folders.databases import json_value, open_database
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, obj, objs, string, timestamp
+from dense.text.numbers import whole
 
 HEAD_LINES = 30
 """So many lines are searched for the working folder."""
@@ -93,7 +94,7 @@ def stored_sessions(
     for name in STORES if agents is None else agents:
         try:
             sessions = list(STORES[name](places, folder))
-        except (OSError, NoTrajectory):
+        except (OSError, ValueError, RecursionError, NoTrajectory):
             continue
         found += [one for one in sessions if folder is None or _is_same(one.project, folder)]
     return sorted(found, key=lambda one: (-one.changed, one.agent, one.id))
@@ -191,7 +192,7 @@ def _codex(places: _Places, project: Path | None) -> Iterator[StoredSession]:
 
 def _gemini_cli(places: _Places, project: Path | None) -> Iterator[StoredSession]:
     root = places.home / ".gemini" / "tmp"
-    digest = hashlib.sha256(str(project).encode()).hexdigest()
+    digest = hashlib.sha256(os.fsencode(project or "")).hexdigest()
     for path in root.glob("*/chats/session-*.json*"):
         try:
             folder = (path.parent.parent / ".project_root").read_text(encoding="utf-8").strip() or None
@@ -306,7 +307,7 @@ def _composers(path: Path, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def _kimi_cli(places: _Places, project: Path | None) -> Iterator[StoredSession]:
     """Sessions lie in a folder that is named by the hash of the working folder."""
     root = places.at("KIMI_SHARE_DIR", ".kimi") / "sessions"
-    hashed = hashlib.md5(str(project).encode(), usedforsecurity=False).hexdigest() if project else "*"
+    hashed = hashlib.md5(os.fsencode(project), usedforsecurity=False).hexdigest() if project else "*"
     for path in root.glob(f"{hashed}/*/wire.jsonl"):
         name = str(project) if project else None
         if one := _session("kimi-cli", path, lambda r: (None, None, r.get("timestamp")), name, path.parent.name):
@@ -347,9 +348,9 @@ def _rows(agent: str, path: Path, query: str, project: Path | None, column: str)
 def _seconds(value: Any) -> float:
     try:
         moment = datetime.fromisoformat(timestamp(value) or "")
-    except ValueError:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
         return 0.0
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _cline(places: _Places, project: Path | None) -> Iterator[StoredSession]:
@@ -362,7 +363,7 @@ def _cline(places: _Places, project: Path | None) -> Iterator[StoredSession]:
         projects = _cline_projects(root)
         for path in root.glob("tasks/*/api_conversation_history.json"):
             name = path.parent.name
-            started = timestamp(int(name)) if name.isdigit() else None
+            started = timestamp(whole(name))
             yield StoredSession(
                 agent="cline",
                 path=path,

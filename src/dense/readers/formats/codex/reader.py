@@ -68,7 +68,7 @@ PASSED_LINES = frozenset({"event_msg", "world_state", "inter_agent_communication
 MAX_DEPTH = 4
 """How deep sub-agents are followed: rollouts can name each other as parents."""
 
-_EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
+_EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", re.MULTILINE)
 
 
 class Codex:
