@@ -12,25 +12,25 @@ from dense import __file__ as package_file
 SOURCES = Path(package_file).parents[1]
 CATCH_ALL = {"one", "found", "place", "it", "told", "seen", "made", "held"}
 LEFT = {
+    "actions": 15,
     "analyst": 87,
     "batch": 73,
     "cli": 32,
     "deliver": 86,
     "dense": 9,
-    "detectors": 83,
+    "detectors": 15,
     "distillation": 12,
-    "evidence": 284,
+    "evidence": 39,
     "experiment": 63,
     "harness": 46,
-    "lessons": 10,
+    "lessons": 2,
     "methods": 14,
     "narrate": 142,
     "readers": 235,
     "report": 123,
     "service": 16,
-    "text": 22,
-    "transcript": 19,
-    "view": 18,
+    "text": 5,
+    "view": 1,
 }
 """How many variables of these names a package still has; all others have none. A count may only fall."""
 

@@ -19,8 +19,8 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from dense.actions.blocks import TranscriptAction, transcript_actions
-from dense.actions.effects import EffectsOf
+from dense.actions.action import Actions
+from dense.actions.transcript import TranscriptAction
 from dense.deliver.ending import ending_sentence, hands_over
 from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
 from dense.deliver.lines import Line
@@ -88,13 +88,13 @@ PLACES = {"needs": 0, "order": 1}
 """What a rerun needs comes before the subtasks."""
 
 
-def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
+def tree_report(tree: ReconciledTree, actions: Actions | None = None) -> Fit:
     """Makes the report on a tree in so many bytes. In a session the products of the last request come first."""
-    actions = transcript_actions(steps := [leaf.step for leaf in leaves(tree.root)])
-    requests = session_requests(tree.task, actions, steps)
-    lines = list(_lines(tree, actions, requests))
-    keys = rank_key_actions(tree, actions, effects)
-    if _looks_done(tree, actions):
+    actions = actions or Actions([leaf.step for leaf in leaves(tree.root)])
+    requests = session_requests(tree.task, actions)
+    lines = list(_lines(tree, actions.transcript, requests))
+    keys = rank_key_actions(tree, actions)
+    if _looks_done(tree, actions.transcript):
         hidden = SEARCHING | {"dead-end"} if state_of(tree.root) == "complete" else SEARCHING
         lines = [item for item in lines if item.kind not in hidden]
         keys = [key for key in keys if key.role != "needed" or key.product]

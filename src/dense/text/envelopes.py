@@ -32,9 +32,9 @@ def open_envelope(text: str) -> Unwrapped:
         return Unwrapped(text)
     record = parsed_json(start)
     if record is NO_JSON:
-        if (found := ENVELOPE_START.match(start)) is None:
+        if (match := ENVELOPE_START.match(start)) is None:
             return Unwrapped(text)
-        return Unwrapped(_string_prefix(start[found.end() :]))
+        return Unwrapped(_string_prefix(start[match.end() :]))
     return _from_record(cast("dict[str, Any]", record), text) if isinstance(record, dict) else Unwrapped(text)
 
 
@@ -61,8 +61,8 @@ def _from_record(record: dict[str, Any], text: str) -> Unwrapped:
 
 def _string_prefix(body: str) -> str:
     """The text of a JSON string from behind its opening quote, though the record may have cut it anywhere."""
-    found = re.match(r'(?:[^"\\]|\\.)*', body, re.DOTALL)
-    raw = found[0] if found else ""
+    match = re.match(r'(?:[^"\\]|\\.)*', body, re.DOTALL)
+    raw = match[0] if match else ""
     for cut in range(7):  # a cut \\uXXXX needs up to six characters less
         value = parsed_json(f'"{raw[: len(raw) - cut]}"', strict=False)
         if value is not NO_JSON:

@@ -94,8 +94,8 @@ def record_patch(patch: str, builder: EffectsBuilder, cwd: str = "") -> bool:
     """Records what a patch changes; whether it named any file."""
     old = ""
     is_known = False
-    for found in HEADER.finditer(patch):
-        verb, minus, plus, rest = found.groups()
+    for match in HEADER.finditer(patch):
+        verb, minus, plus, rest = match.groups()
         path = rest.strip().split("\t")[0]
         if minus:
             old = path

@@ -9,7 +9,6 @@ from math import isnan
 from msgspec import Struct
 
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.evidence.trace import TraceEvidence
@@ -60,15 +59,15 @@ def is_result_limit(limit: Requirement) -> bool:
 def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement | None:
     """The last measurement of a limit after the last change; None if there is none, or if the task may name the command
     that measures it."""
-    found = LIMIT.fullmatch(limit.subject)
+    match = LIMIT.fullmatch(limit.subject)
     if (
-        found is None
-        or isnan(bound := decimal(found["number"]))
+        match is None
+        or isnan(bound := decimal(match["number"]))
         or (not is_exact(limit) and any(command in limit.clause for command in evidence.named_checks))
     ):
         return None
-    unit = found["unit"].lower().rstrip(".")
-    is_floor = any(sign in found["sign"] for sign in FLOORS) != bool(DENIAL.match(found["sign"]))
+    unit = match["unit"].lower().rstrip(".")
+    is_floor = any(sign in match["sign"] for sign in FLOORS) != bool(DENIAL.match(match["sign"]))
     for fact in reversed(evidence.facts[max(evidence.last_change - 1, 0) :]):
         if fact.has_failed or fact.result.is_empty or not fact.commands:
             continue
@@ -82,7 +81,7 @@ def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement |
 
 def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str) -> Iterator[float]:
     """What the output of an action says of a quantity with this unit."""
-    text = program_output(fact, evidence.step(fact.action))
+    text = evidence.output(fact.action)
     if unit in SECONDS:
         if "real" in text:
             yield from (60 * decimal(minutes) + decimal(seconds) for minutes, seconds in REAL.findall(text))
@@ -96,18 +95,18 @@ def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str
     elif unit == "%" and (pair := WITHIN.search(clause)):
         values = [re.findall(rf"\b{name}\b\W{{1,6}}(-?\d+(?:\.\d+)?)", text) for name in pair.groups()]
         if all(values) and decimal(values[1][-1]):
-            one, other = decimal(values[0][-1]), decimal(values[1][-1])
-            yield 100 * abs(one - other) / abs(other)
+            given, other = decimal(values[0][-1]), decimal(values[1][-1])
+            yield 100 * abs(given - other) / abs(other)
     else:
         yield from _rates(text, unit, clause)
 
 
 def _sizes(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[float]:
     names = [base_name(path) for path in evidence.deliverables]
-    for found in LISTED.finditer(text):
-        line = text[found.start() : text.find("\n", found.end()) % (len(text) + 1)]
+    for match in LISTED.finditer(text):
+        line = text[match.start() : text.find("\n", match.end()) % (len(text) + 1)]
         if any(name in line for name in names):
-            yield decimal(found[1]) * SCALES[found[2].lower()]
+            yield decimal(match[1]) * SCALES[match[2].lower()]
     if any("wc -c" in command or "stat -c" in command for command in fact.commands):
         yield from _counts(evidence, fact, text)
 
@@ -115,7 +114,7 @@ def _sizes(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[fl
 def _counts(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[float]:
     """The counts of files that the task asks for, or in folders that it names; a count without a name is of a file that
     the command names."""
-    named = [one.subject.rstrip("/") for one in evidence.requirements if one.kind == "file"]
+    named = [requirement.subject.rstrip("/") for requirement in evidence.requirements if requirement.kind == "file"]
     asked = evidence.deliverables
     for number, name in COUNTED.findall(text):
         if name:
