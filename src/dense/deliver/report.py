@@ -74,11 +74,9 @@ NOTE_SHARE, MAX_NOTE_BYTES = 6, 900
 """The line on what is left out may take one in so many parts of the room, and at most so many bytes."""
 MAX_NOTE_TRIES = 3
 """So often room that the line did not need is given to the rest."""
-OWN_LABELS = frozenset(
-    "state|next step|next steps|open issue|open issues|proven|summary|unchecked|met|not met|dead end|dead ends".split(
-        "|"
-    )
-)
+OWN_LABELS = frozenset({"state", "proven", "summary", "unchecked", "met", "not met"}) | {
+    f"{name}{plural}" for name in ("next step", "open issue", "dead end") for plural in ("", "s")
+}
 """Names that the report's own lines begin with: what a program printed under one is no value to pass on."""
 NO_LETTERS = re.compile(r"[\W\d_]+")
 MAX_EVIDENCE_CHARS = 240
@@ -346,9 +344,8 @@ def _proven(tree: ReconciledTree) -> Iterator[Line]:
     values = [value for node in subtasks for value in node.facets.key_values if not value.is_claim]
     by_name = {value.name or value.text: value for value in values if _plain_label(value.name) not in OWN_LABELS}
     left_out = sum(node.facets.left_out.get("key_values", 0) for node in subtasks)
-    clauses = [one_line(describe_value(value)) for value in by_name.values()] + [f"and {left_out} more"] * (
-        left_out > 0
-    )
+    clauses = [one_line(describe_value(value)) for value in by_name.values()]
+    clauses += [f"and {left_out} more"] if left_out else []
     if clauses:
         yield _line("proven", "proven: ", "; ".join(clauses))
     met = [one for one in tree.requirements if one.met == "yes"]
