@@ -21,7 +21,6 @@ import aiohttp
 from aiohttp import web
 
 from dense.analyst.model import ModelAnswerer
-from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Correction, Question
 from dense.model import CallLimits, open_model
 from dense.options import FeedbackOptions, Profile
@@ -30,6 +29,9 @@ from dense.service import distill
 from dense.service.analysts import ModelSettings
 from dense.service.estimate import MeasuringAnalyst
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "analyst"))
+from outline_answerer import OutlineAnswerer
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"

@@ -9,7 +9,7 @@ from loopback import Loopback, failing, ok
 from made_traces import ran_batch, rows, write_traces
 from msgspec.structs import replace
 
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.table import BatchTable
 from dense.batch.spec import BatchSpec
 from dense.cli.batch.run import progress_text, summary_lines
 from dense.options import FeedbackOptions

@@ -158,12 +158,12 @@ async def make_feedback(
             lessons=tuple(lessons_for(lessons, cleaned, project_of(trajectory), own_task(trajectory))),
             follows_paper=options.budget == "paper",
         )
-        found = await draft(method, cleaned, outcome, method_context, redacted=options.redact)
-        if found is not None and method_context.follows_paper:
-            found = replace(found, frame=paper_frame(found.frame))
+        drafted = await draft(method, cleaned, outcome, method_context, redacted=options.redact)
+        if drafted is not None and method_context.follows_paper:
+            drafted = replace(drafted, frame=paper_frame(drafted.frame))
         _refuse_failed_calls(asker, tally, choice.recorded_name)
         environment = options.environment or "fresh"
-        made = deliver_draft(found, cleaned, budgets, method.name, environment=environment, shares=context.shares)
+        delivery = deliver_draft(drafted, cleaned, budgets, method.name, environment=environment, shares=context.shares)
     except Exception as error:
         asked = asker.record() if asker is not None else ()
         reason = _reason(error, asker, tally, choice.recorded_name)
@@ -172,13 +172,13 @@ async def make_feedback(
         return FailedRun(reason, record(Feedback("", ""), describe_failure(reason, method)), cleaned)
     return FeedbackRun(
         method=method.name,
-        feedback=made.feedback,
-        record=record(made.feedback),
-        state=made.state,
-        files=made.files,
-        item=made.item,
+        feedback=delivery.feedback,
+        record=record(delivery.feedback),
+        state=delivery.state,
+        files=delivery.files,
+        item=delivery.item,
         trajectory=cleaned,
-        assessment=found.assessment if found is not None else None,
+        assessment=drafted.assessment if drafted is not None else None,
     )
 
 

@@ -31,7 +31,7 @@ def select_turn(trajectory: Trajectory, choice: TurnChoice) -> Trajectory:
             return trajectory
         raise DenseError(f"{trajectory.source}: there is only one request, not {choice}")
     count = len(trajectory.steps)
-    last = max((place for place, turn in enumerate(turns) if turn.step < count), default=0)
+    last = max((index for index, turn in enumerate(turns) if turn.step < count), default=0)
     if choice == "all":
         return replace(trajectory, task=_all(turns, last, trajectory.task))
     if choice == "last":
@@ -88,7 +88,7 @@ def _without_next(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     if not steps:
         return ()
     *rest, last = steps
-    kept = tuple([seen for seen in last.observations if not seen.is_request])
+    kept = tuple([observation for observation in last.observations if not observation.is_request])
     return (*rest, replace(last, observations=kept))
 
 

@@ -22,7 +22,7 @@ refit = typer.Typer(
 )
 
 File = Annotated[Path, typer.Argument(help="The experiment: a YAML file; see docs/refit.md.", show_default=False)]
-Place = Annotated[
+ExperimentPath = Annotated[
     Path, typer.Argument(help="The experiment: its folder, or its YAML file.", show_default=False, metavar="EXPERIMENT")
 ]
 Out = Annotated[
@@ -78,11 +78,11 @@ def run(
 
 
 @refit.command()
-def status(place: Place, out: Out = None) -> None:
+def status(path: ExperimentPath, out: Out = None) -> None:
     """Show how far an experiment is, what is invalid and why, and who runs it."""
     from refit.cli.results import status
 
-    status(place, out)
+    status(path, out)
 
 
 class ReportOptions(Struct, frozen=True, kw_only=True):
@@ -124,7 +124,7 @@ class ReportOptions(Struct, frozen=True, kw_only=True):
 @refit.command()
 @with_fields()
 def report(
-    place: Place,
+    path: ExperimentPath,
     options: ReportOptions,
     out: Out = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only where the report is.")] = False,
@@ -132,7 +132,7 @@ def report(
     """Write tables, figures and a page: report/index.html."""
     from refit.cli.results import report
 
-    report(place, out, options, quiet=quiet)
+    report(path, out, options, quiet=quiet)
 
 
 @refit.command()
@@ -168,14 +168,14 @@ def compare(
 
 @refit.command("export")
 def export_(
-    place: Place,
+    path: ExperimentPath,
     to: Annotated[Path, typer.Argument(help="The table: .csv, .jsonl or .parquet.", show_default=False)],
     out: Out = None,
 ) -> None:
     """Write all results as a table; docs/results-table.md describes it."""
     from refit.cli.results import export
 
-    export(place, to, out)
+    export(path, to, out)
 
 
 @refit.command("import")

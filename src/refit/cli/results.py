@@ -18,7 +18,7 @@ from dense.errors import DenseError
 from dense.view.load import load_runs
 from dense.view.page import write_view
 from refit.cli import PriceChoice, ReportOptions
-from refit.cli.place import error_console, existing_folder, output_console
+from refit.cli.common import error_console, existing_folder, output_console
 from refit.cli.table import show_report
 from refit.experiment.executor import INVALID_SOURCE, NO_FEEDBACK
 from refit.experiment.experiment import (
@@ -39,9 +39,9 @@ from refit.report.page.cells import VIEWS
 from refit.results import ANALYST, Experiment, Prices, Result, at_base_rates
 
 
-def status(place: Path, out: Path | None) -> None:
+def status(path: Path, out: Path | None) -> None:
     """Print how far an experiment is."""
-    folder, console = existing_folder(place, out), output_console()
+    folder, console = existing_folder(path, out), output_console()
     experiment = experiment_of(folder)
     scored = [result for result in experiment.results if result.attempt.reward is not None]
     invalid = [result for result in experiment.results if result.attempt.reward is None]
@@ -91,11 +91,11 @@ def _limit(state: ExperimentState) -> str:
     return "" if most is None else f"; max_usd: {format_usd(state.spent.feedback)} of {format_usd(most)} for feedback"
 
 
-def report(place: Path, out: Path | None, options: ReportOptions, *, quiet: bool) -> None:
+def report(path: Path, out: Path | None, options: ReportOptions, *, quiet: bool) -> None:
     """Write the report."""
     from refit.report import SEED, make
 
-    folder = existing_folder(place, out)
+    folder = existing_folder(path, out)
     target = options.to or folder / "report"
     given, privileged = [_price(text) for text in options.price or ()], tuple(options.privileged or ())
     experiment = experiment_of(folder, prices=dict(given), privileged=privileged)
@@ -106,9 +106,9 @@ def report(place: Path, out: Path | None, options: ReportOptions, *, quiet: bool
     seed = SEED if options.seed is None else options.seed
     with writing(target, "dense refit report"):
         write_views(experiment, folder, target / VIEWS)
-        made = make(experiment, target, exclude=tuple(options.exclude or ()), seed=seed, case=options.case)
+        content = make(experiment, target, exclude=tuple(options.exclude or ()), seed=seed, case=options.case)
     if not quiet:
-        show_report(experiment, output_console(), made)
+        show_report(experiment, output_console(), content)
     output_console().print(f"report: {target / 'index.html'}", markup=False)
 
 
@@ -153,9 +153,9 @@ def _price(text: str) -> tuple[str, Prices]:
     return name, Prices(fresh or 0.0, output or 0.0, read, write)
 
 
-def export(place: Path, to: Path, out: Path | None) -> None:
+def export(path: Path, to: Path, out: Path | None) -> None:
     """Write the table of results."""
-    experiment = experiment_of(existing_folder(place, out))
+    experiment = experiment_of(existing_folder(path, out))
     notes = [note for note in experiment.notes if note != IMPORT_NOTE]  # the importer adds its own
     write_table(experiment.results, to, experiment.privileged, notes)
     output_console().print(f"{to}: {len(experiment.results)} results", markup=False)

@@ -14,6 +14,7 @@ from dense.cli.option_fields import with_fields
 from dense.cli.read_options import ReadOptions
 from dense.errors import UnknownFormat, UnknownModel, WrongUsage
 from dense.options import Entry, FeedbackOptions
+from dense.text.numbers import whole
 
 RUN = "run"
 
@@ -31,8 +32,12 @@ class RunByDefault(TyperGroup):
         """The options of `run` too: they are those of the group for whoever reads its help."""
         command = self.commands[RUN]
         with formatter.section("Options of dense batch SRC… --out DST"):
-            found = [one.get_help_record(ctx) for one in command.get_params(ctx) if "--help" not in one.opts]
-            formatter.write_dl([one for one in found if one])
+            records = [
+                parameter.get_help_record(ctx)
+                for parameter in command.get_params(ctx)
+                if "--help" not in parameter.opts
+            ]
+            formatter.write_dl([record for record in records if record])
         super().format_options(ctx, formatter)
 
 
@@ -46,7 +51,7 @@ batch = typer.Typer(
     rich_markup_mode=None,
 )
 
-TargetArgument = Annotated[str, typer.Argument(help="The target of a batch: a folder or a URI.", metavar="DST")]
+TableUri = Annotated[str, typer.Argument(help="The target of a batch: a folder or a URI.", metavar="DST")]
 
 
 class EngineOptions(Struct, frozen=True, kw_only=True):
@@ -96,7 +101,7 @@ def run(
     out: Annotated[str, typer.Option("--out", help="The target: a folder or a URI.", metavar="DST")],
     work: EngineOptions,
     options: FeedbackOptions,
-    table: TableOptions,
+    inputs: TableOptions,
 ) -> None:
     """Analyse traces into a table in Parquet. Run it again to add what is new; stop it whenever you like."""
     from dense.batch.run import BatchRequest
@@ -104,7 +109,7 @@ def run(
     from dense.cli.batch.run import run
     from dense.cli.session.version import code_commit
 
-    ReadOptions(table.format).find_own_reader()
+    ReadOptions(inputs.format).find_own_reader()
     if options.max_usd is not None and options.model is None:
         raise WrongUsage("--max-usd limits what a model costs: give one with --model")
     if options.max_usd is not None and work.engine == "ray":
@@ -113,12 +118,12 @@ def run(
             " --engine ray (--concurrency sets how many calls run at once), or limit the key at the provider"
         )
     number, count = parse_shard(work.shard)
-    _check_names(table.format, options)
+    _check_names(inputs.format, options)
     spec = BatchSpec(
         commit=code_commit(),
         options=options,
-        format=table.format or "",
-        column=table.column or "",
+        format=inputs.format or "",
+        column=inputs.column or "",
         prompts=prompts_hash(options.model or ""),
     )
     limits = WorkLimits(max_bytes=work.max_trace_mb << 20, seconds=work.timeout, jobs=max(1, options.concurrency // 4))
@@ -129,8 +134,8 @@ def run(
         limits=limits,
         shard=number,
         shards=count,
-        replaces=table.replace,
-        retry_errors=table.retry_errors,
+        replaces=inputs.replace,
+        retry_errors=inputs.retry_errors,
     )
     code = run(request, work.engine, work.workers, is_quiet=work.quiet)
     if code:
@@ -157,8 +162,9 @@ def _check_names(format: str | None, options: FeedbackOptions) -> None:
 def parse_shard(text: str) -> tuple[int, int]:
     """The number of a shard, from 0, and how many there are."""
     number, _, count = text.partition("/")
-    if number.isdecimal() and count.isdecimal() and int(number) < int(count):
-        return int(number), int(count)
+    part, parts = whole(number), whole(count)
+    if part is not None and parts is not None and 0 <= part < parts:
+        return part, parts
     raise WrongUsage(f"--shard {text}: say I/N, with I from 0 to N-1, as 0/4")
 
 
@@ -168,25 +174,25 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @batch.command()
-def summary(place: TargetArgument, top: Top = 10, html: Html = None, as_json: Json = False) -> None:
+def summary(table: TableUri, top: Top = 10, html: Html = None, as_json: Json = False) -> None:
     """States, issues, error families and failing tools; by agent, model, task and week."""
-    from dense.cli.batch.questions import summary
+    from dense.cli.batch.queries import summary
 
-    summary(place, top, html, as_json=as_json)
+    summary(table, top, html, as_json=as_json)
 
 
 @batch.command()
 def search(
-    place: TargetArgument,
+    table: TableUri,
     text: Annotated[str, typer.Argument(help="What to look for, whatever its case.")],
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many traces are shown.")] = 20,
     html: Html = None,
     as_json: Json = False,
 ) -> None:
     """Traces whose task, issues, failures or message hold a text. The exit code is 1 if there is none."""
-    from dense.cli.batch.questions import search
+    from dense.cli.batch.queries import search
 
-    if not search(place, text, limit, html, as_json=as_json):
+    if not search(table, text, limit, html, as_json=as_json):
         raise typer.Exit(1)
 
 
@@ -199,13 +205,13 @@ def diff(
     as_json: Json = False,
 ) -> None:
     """What is different between two tables: shares, and states of the same traces and tasks."""
-    from dense.cli.batch.questions import diff
+    from dense.cli.batch.queries import diff
 
     diff(first, second, top, html, as_json=as_json)
 
 
 def lessons(
-    place: TargetArgument,
+    table: TableUri,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the page here, and its evidence beside it. [default: print it]")
     ] = None,
@@ -216,4 +222,4 @@ def lessons(
 
     if out is not None and out.suffix != ".md":
         raise WrongUsage(f"--out {out}: the page is Markdown: name a file that ends with .md")
-    lessons(place, out, source)
+    lessons(table, out, source)

@@ -9,7 +9,11 @@
 
 In: a task's environment folder. Out: a running sandbox and the results of commands in it. It is a convenience for
 demos, tests and small tasks: resource limits of a task are not enforced, and `LABEL` is shown wherever its results are.
-Never imports Harbor, except in `environment`, which only Harbor imports."""
+Never imports Harbor, except in `environment`, which only Harbor imports.
+
+bubblewrap would take the place of `init.sh` alone. It was tried (0.8.0) and left: whoever is not root cannot install
+it; it has overlays only from 0.11 on (Debian 12 has 0.8), so that the mounts of `init.sh` stay; and
+it maps one user, so that `USER`, `useradd`, `chown` and `apt-get` fail for root as well."""
 
 from __future__ import annotations
 

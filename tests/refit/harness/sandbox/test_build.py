@@ -30,6 +30,7 @@ COPY seed.txt .
 COPY seed.txt /srv/copy.txt
 COPY seed.txt /srv
 COPY *.csv seed.txt /data/
+COPY alias.txt /links/
 COPY --chmod=700 tree /tree
 COPY . /context
 ADD archive.tar.gz /unpacked
@@ -62,6 +63,7 @@ def context(tmp_path: Path) -> Path:
     (folder / "tree" / "sub").mkdir(parents=True)
     (folder / "tree" / "sub" / "leaf").write_text("leaf\n")
     (folder / "seed.txt").write_text("seed\n")
+    (folder / "alias.txt").symlink_to("seed.txt")
     (folder / "a.csv").write_text("a\n")
     (folder / "b.csv").write_text("b\n")
     (folder / "secret.key").write_text("hidden\n")
@@ -92,6 +94,7 @@ def test_builds(in_sandbox: InSandbox, context: Path, tmp_path: Path) -> None:
             "/data/a.csv": "a\n",
             "/data/b.csv": "b\n",
             "/data/seed.txt": "seed\n",
+            "/links/alias.txt": "seed\n",
             "/tree/sub/leaf": "leaf\n",
             "/unpacked/packed.txt": "packed\n",
             "/srv/app/sub/built.txt": "hello world|world||/srv/app/sub\nmore\n",
@@ -106,7 +109,8 @@ def test_builds(in_sandbox: InSandbox, context: Path, tmp_path: Path) -> None:
         assert (done.code, done.out) == (0, "".join(shown.values())), done.err
         listed = (await sandbox.run(["bash", "-c", "cd /context && find . -type f | sort"])).out.split()
         assert listed == ["./.dockerignore", "./a.csv", "./archive.tar.gz", "./b.csv", "./seed.txt", "./tree/sub/leaf"]
-        assert (await sandbox.run(["stat", "-c", "%a", "/tree/sub/leaf"])).out == "700\n"
+        assert (await sandbox.run(["stat", "-c", "%a %F", "/tree/sub/leaf"])).out == "700 regular file\n"
+        assert (await sandbox.run(["stat", "-c", "%F", "/links/alias.txt"])).out == "regular file\n", "as with Docker"
         assert (await sandbox.run(["ls", "-A", "/tmp"])).out == ""
         assert "sleep" not in (await sandbox.run(["ps", "-eo", "args"])).out, "a build leaves no process"
 

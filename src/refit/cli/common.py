@@ -33,10 +33,10 @@ def load_config(file: Path) -> ExperimentConfig:
     return read_config(file)
 
 
-def existing_folder(place: Path, out: Path | None) -> Path:
+def existing_folder(path: Path, out: Path | None) -> Path:
     """The folder of an experiment that is named by its folder or by its file."""
-    if place.is_dir():
-        return place
-    if place.suffix in (".yaml", ".yml"):
-        return experiment_folder(load_config(place), out)
-    raise DenseError(f"{place}: neither an experiment's folder nor its YAML file")
+    if path.is_dir():
+        return path
+    if path.suffix in (".yaml", ".yml"):
+        return experiment_folder(load_config(path), out)
+    raise DenseError(f"{path}: neither an experiment's folder nor its YAML file")
