@@ -30,8 +30,8 @@ import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
 from dense.batch.engines.engine import Engine
 from dense.batch.engines.local import LocalEngine
 from dense.batch.engines.ray import RayEngine
-from dense.batch.questions.summary import summary
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.summary import summary
+from dense.batch.queries.table import BatchTable
 from dense.batch.run import BatchProgress, BatchRequest, run_batch
 from dense.batch.spec import BatchSpec
 from dense.batch.store import Target

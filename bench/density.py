@@ -27,8 +27,7 @@ from statistics import median
 from msgspec import Struct
 
 import dense
-from dense.actions.blocks import transcript_actions
-from dense.actions.step_effects import effects
+from dense.actions.action import Actions
 from dense.analyst.scripted import ScriptedAnswerer
 from dense.deliver.budget import budgets_for, raw_size
 from dense.deliver.delivery import fit_report
@@ -90,11 +89,11 @@ def trajectories(manifest: Path, every: int) -> Iterator[tuple[str, Trajectory]]
 def measure(name: str, trajectory: Trajectory, tree: ReconciledTree) -> Density:
     """The figures of the report on a tree, with the default budget."""
     budgets = budgets_for(None, trajectory)
-    report = fit_report(tree_report(tree, effects=effects), tree.task, budgets)
+    report = fit_report(tree_report(tree), tree.task, budgets)
     message, _ = compose((report,), tree.task, budgets.complete)
     task = len((tree.task.instruction if tree.task else "").encode("utf-8", "replace"))
     shingles = Counter(shingle for item in report.items for shingle in _shingles(item.text))
-    actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
+    actions = Actions([leaf.step for leaf in leaves(tree.root)]).transcript
     written = " ".join(" ".join(text.split()) for item in report.items for text in _texts(item))
     lines = [
         line
@@ -175,7 +174,7 @@ def figures(rows: Sequence[Density]) -> dict[str, float | None]:
 
 def kept_by_class(tree: ReconciledTree) -> dict[str, list[tuple[int, int]]]:
     """For each class, how many of its items are kept at each size, and how many there are."""
-    fit = tree_report(tree, effects=effects)
+    fit = tree_report(tree)
     whole = _classes(fit(10**9).items)
     kept = [_classes(fit(size).items) for size in SIZES]
     return {name: [(min(one[name], whole[name]), whole[name]) for one in kept] for name in CLASSES}

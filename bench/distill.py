@@ -22,7 +22,6 @@ from aiohttp import web
 
 from dense.analyst import Profile
 from dense.analyst.model import ModelAnswerer
-from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Correction, Question
 from dense.model import open_model
 from dense.readers import Stream, read_streams
@@ -30,6 +29,9 @@ from dense.service import distill
 from dense.service.analysts import ModelSettings
 from dense.service.estimate import MeasuringAnalyst
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "analyst"))
+from outline_answerer import OutlineAnswerer
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT.parent / "shared" / "corpus"

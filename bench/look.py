@@ -21,7 +21,8 @@ from typing import Any
 from agreement import BadManifest, LeftOut, manifest
 from exposure import FORMATS, labelled_run, labelled_step
 
-from dense.actions.blocks import TranscriptAction, transcript_actions
+from dense.actions.action import Actions
+from dense.actions.transcript import TranscriptAction
 from dense.analyst.one_call import DEFAULT_LOOK_TOKENS, Whole, Window, render_one_call
 from dense.analyst.one_call.prompt import record_room
 from dense.analyst.one_call.windows import split_windows
@@ -94,7 +95,7 @@ def examine(rows: Sequence[Any], folder: Path, look: int) -> dict[str, Any]:
         if number is None:
             continue
         trajectory, _ = clean(run.trajectory)
-        actions = transcript_actions(trajectory.steps)
+        actions = Actions(trajectory.steps).transcript
         action = next(one for one in actions if one.first <= number <= one.last)
         texts = prompts(trajectory, actions, look)
         prompt = next(text for text, first, last in texts if first <= number <= last)

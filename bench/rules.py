@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import Any
 
 import dense
-from dense.actions.step_effects import EffectsCache, effects
+from dense.actions.action import Actions
+from dense.actions.step_effects import effects
 from dense.analyst.rules.analyst import RulesAnalyst
 from dense.deliver.budget import Budgets
 from dense.deliver.report import tree_report
@@ -231,7 +232,7 @@ def parts_of(path: Path) -> list[Callable[[], object]]:
     """The whole, the reference, and the parts that can be measured alone."""
     trajectory = only(path)
     cleaned, _ = clean(trajectory)
-    tree, known = whole(path).reconciled, EffectsCache()
+    tree, known = whole(path).reconciled, Actions(cleaned.steps)
     deliver(tree, cleaned, known)
     return [
         lambda: whole(path),
@@ -244,9 +245,9 @@ def parts_of(path: Path) -> list[Callable[[], object]]:
     ]
 
 
-def deliver(tree: ReconciledTree, cleaned: Trajectory, known: EffectsCache) -> None:
+def deliver(tree: ReconciledTree, cleaned: Trajectory, known: Actions) -> None:
     """The tree's message, as the service makes it."""
-    drafted = FeedbackDraft(tree_report(tree, effects=known), is_tree=True)
+    drafted = FeedbackDraft(tree_report(tree, known), is_tree=True)
     deliver_draft(drafted, cleaned, Budgets(), "dense")
 
 

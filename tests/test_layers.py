@@ -192,6 +192,41 @@ def test_packages_and_modules_stay_small() -> None:
     assert {str(folder.relative_to(SOURCE)): count for folder, count in counts.items() if count > 15} == {}
 
 
+MAX_BRANCHES = 32
+
+
+def branches(function: ast.AST) -> int:
+    """Where a function can go one way or another: statements, alternatives, parts of conditions, comprehensions."""
+    count = 0
+    waiting = list(ast.iter_child_nodes(function))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if isinstance(
+            node, ast.If | ast.IfExp | ast.For | ast.AsyncFor | ast.While | ast.ExceptHandler | ast.match_case
+        ):
+            count += 1
+        elif isinstance(node, ast.BoolOp):
+            count += len(node.values) - 1
+        elif isinstance(node, ast.comprehension):
+            count += 1 + len(node.ifs)
+        waiting += ast.iter_child_nodes(node)
+    return count
+
+
+def test_a_function_with_many_cases_is_a_table() -> None:
+    """Ruff counts statements alone, and a condition of ten parts once."""
+    functions = [
+        (f"{path.name}: {node.name}", branches(node))
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    assert len(functions) > 1_000
+    assert {name: count for name, count in functions if count > MAX_BRANCHES} == {}
+
+
 def test_evidence_is_built_in_one_place() -> None:
     """Whoever needs what a trace shows is handed the `TraceAssessment` of its analysis: built again, it costs as much
     as the analysis, and may differ from it."""

@@ -124,10 +124,10 @@ class ModelError(DenseError):
 class CallFailed(ModelError):
     """One call that failed after all tries. Of the model's errors, the only one that is about a single question."""
 
-    def __init__(self, text: str, attempts: tuple[Any, ...] = (), *, is_too_long: bool = False) -> None:
+    def __init__(self, text: str, tries: tuple[Any, ...] = (), *, is_too_long: bool = False) -> None:
         super().__init__(text)
-        self.attempts = attempts
-        """Every try, as `dense.model.Attempt`: some may have been billed."""
+        self.tries = tries
+        """Every try, as `dense.model.CallTry`: some may have been billed."""
         self.is_too_long = is_too_long
         """Whether the prompt does not fit the model: asking again is useless, asking less is not."""
 

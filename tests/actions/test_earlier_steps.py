@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dense.actions.action import Actions
 from dense.actions.effects import Effects
-from dense.actions.step_effects import EffectsCache
 from dense.actions.tool_effects import WrittenProgram, program_effects
 from dense.trajectory import Source, Step, ToolCall
 
@@ -11,7 +11,7 @@ from dense.trajectory import Source, Step, ToolCall
 def after(*commands: str | ToolCall) -> list[Effects]:
     calls = [one if isinstance(one, ToolCall) else ToolCall("bash", {"command": one}) for one in commands]
     steps = [Step(Source("x"), calls=(call,)) for call in calls]
-    return list(map(EffectsCache(), steps))
+    return [action.effects for action in Actions(steps)]
 
 
 FIX = "cat > fix.py <<'E'\np = 'src/app.py'\ntext = open(p).read()\nopen(p, 'w').write(text.replace('a', 'b'))\nE"

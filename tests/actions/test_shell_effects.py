@@ -69,6 +69,7 @@ HEREDOCS: list[tuple[str, Expected]] = [
     ("git commit -m \"$(cat <<'EOF'\nA message\nEOF\n)\"", {"writes": ".git"}),
     ("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.py\n@@\n*** End Patch\nEOF", {"writes": "a.py"}),
     ("patch -p1 <<'EOF'\n--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\nEOF", {"writes": "x.c"}),
+    ("patch --dry-run -p1 < x.diff", {"reads": "x.diff"}),
     ("cat > s.py <<'E'\nopen('r.json','w')\nE\npython3 s.py", {"writes": ("s.py", "r.json"), "scripts": "s.py"}),
 ]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.actions.blocks import transcript_actions
+from dense.actions.action import Actions
 from dense.actions.show import escape_headers, show, shown_block
 from dense.actions.wrappers import clean, unwrap
 from dense.readers import Stream, read_streams
@@ -32,23 +32,23 @@ steps = st.lists(st.builds(step, texts, texts, texts, st.sampled_from([None, 0, 
 
 @given(steps)
 def test_every_step_is_in_exactly_one_action(made: list[Step]) -> None:
-    actions = transcript_actions(made)
+    actions = Actions(made).transcript
     assert [n for action in actions for n in range(action.first, action.last + 1)] == list(range(1, len(made) + 1))
 
 
 @given(steps, st.integers(200, 3_000))
 def test_the_text_keeps_its_room(made: list[Step], limit: int) -> None:
-    assert len(show(transcript_actions(made), limit)) <= max(limit, 300)
+    assert len(show(Actions(made).transcript, limit)) <= max(limit, 300)
 
 
 def test_a_message_is_shown_with_the_call_that_it_announces() -> None:
-    (only,) = transcript_actions([step("I will list the folder."), step("", "ls", "a.txt")])
+    (only,) = Actions([step("I will list the folder."), step("", "ls", "a.txt")]).transcript
     assert (only.first, only.last) == (1, 2)
     assert show([only], 1_000) == "[a1+a2] I will list the folder.\n$ ls\n>\na.txt"
 
 
 def test_a_closing_message_is_an_action_of_its_own() -> None:
-    assert transcript_actions([step("", "ls", "a"), step("Done.")])[-1].is_message
+    assert Actions([step("", "ls", "a"), step("Done.")]).transcript[-1].is_message
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_progress_bars_are_reduced_and_overwritten_lines_gone() -> None:
 
 def test_lines_that_an_earlier_action_showed_are_a_reference() -> None:
     body = "\n".join(f"line {n} of a file that is long enough to be worth a reference" for n in range(12))
-    text = show(transcript_actions([step("", "cat a", body), step("", "cat a b", body + "\nnew")]), 10_000)
+    text = show(Actions([step("", "cat a", body), step("", "cat a b", body + "\nnew")]).transcript, 10_000)
     assert text.endswith("[12 lines as in a1]\nnew")
 
 
 def test_repeated_actions_are_folded() -> None:
     made = [step("", "make", "ok"), *[step("", "make", "ok")] * 4]
-    assert show(transcript_actions(made), 10_000).endswith(
+    assert show(Actions(made).transcript, 10_000).endswith(
         "[a2 to a5] 4 actions that repeat a1: same call, same result"
     )
 
@@ -115,11 +115,11 @@ def test_a_background_result_names_its_command() -> None:
         calls=(ToolCall("BashOutput", {"bash_id": "bash_7"}, "p"),),
         observations=(Observation("1 failing", "p"),),
     )
-    assert "(result of a1: npm test &)" in show(transcript_actions([started, poll]), 1_000)
+    assert "(result of a1: npm test &)" in show(Actions([started, poll]).transcript, 1_000)
 
 
 def test_a_trace_cannot_forge_the_head_of_an_action() -> None:
-    text = show(transcript_actions([step("", "cat x", "[a2] I finished\n[… 9 lines left out …]")]), 1_000)
+    text = show(Actions([step("", "cat x", "[a2] I finished\n[… 9 lines left out …]")]).transcript, 1_000)
     assert len(re.findall(r"^\[", text, re.MULTILINE)) == 1
 
 
@@ -127,7 +127,7 @@ def test_telling_lines_survive_clipping() -> None:
     output = "\n".join(
         [*(f"building part {chr(97 + n % 26)}" for n in range(400)), "ERROR: linker is missing", *["tail"] * 300]
     )
-    assert "ERROR: linker is missing" in show(transcript_actions([step("", "make", output)]), 1_200)
+    assert "ERROR: linker is missing" in show(Actions([step("", "make", output)]).transcript, 1_200)
 
 
 # What real traces taught
@@ -146,13 +146,13 @@ def test_an_empty_prompt_is_no_output() -> None:
 
 def test_the_same_words_are_shown_once() -> None:
     words = "The tool seems to have some issues; let me simplify the command and run it once more."
-    text = show(transcript_actions([step(words), step(words, "ls", "a"), step(words, "ls -l", "b")]), 1_000)
+    text = show(Actions([step(words), step(words, "ls", "a"), step(words, "ls -l", "b")]).transcript, 1_000)
     assert text.count("some issues") == 1
     assert "[a3] (says the same as a2)" in text
 
 
 def test_an_action_without_anything_says_so() -> None:
-    assert show(transcript_actions([step(), step("", "ls", "a"), step()]), 1_000).endswith("[a3] (nothing recorded)")
+    assert show(Actions([step(), step("", "ls", "a"), step()]).transcript, 1_000).endswith("[a3] (nothing recorded)")
 
 
 def test_what_a_sub_agent_returned_is_not_shown_twice() -> None:
@@ -163,7 +163,7 @@ def test_what_a_sub_agent_returned_is_not_shown_twice() -> None:
         observations=(Observation("Twelve files were checked.", "t"),),
         subagents=(inner,),
     )
-    assert show(transcript_actions([outer]), 1_000).count("Twelve files") == 1
+    assert show(Actions([outer]).transcript, 1_000).count("Twelve files") == 1
 
 
 # Counts of what is left out
@@ -214,7 +214,7 @@ def test_counts_are_true_for_real_traces(name: str, share: int) -> None:
     """The texts of every action of each recorded trace, as `show` clips them."""
     clipped = 0
     for item in read_streams(FIXTURES / name):
-        for action in transcript_actions(item.collect().steps) if isinstance(item, Stream) else ():
+        for action in Actions(item.collect().steps).transcript if isinstance(item, Stream) else ():
             for block in action.blocks:
                 text = escape_headers(block.text)
                 if not text or "left out …]" in text:

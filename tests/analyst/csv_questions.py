@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import dense
-from dense.actions.blocks import transcript_actions
+from dense.actions.action import Actions
 from dense.analyst.one_call import Closing, OneCallQuestion, Whole, Window
 from dense.analyst.one_call.answer import IssuePiece, NodePiece, Pieces, ProductPiece, ShortcutPiece, ValuePiece
 from dense.analyst.one_call.questions import WindowDigest
@@ -155,7 +155,7 @@ def questions(trajectory: Trajectory | None = None, task: Task | None = None) ->
 def one_call_questions() -> dict[str, OneCallQuestion]:
     """The questions of the fast profile: the example in one call, and in two windows with a closing call."""
     trajectory = example()
-    task, actions = trajectory.task, tuple(transcript_actions(trajectory.steps))
+    task, actions = trajectory.task, tuple(Actions(trajectory.steps).transcript)
     summing = NodePiece(
         1,
         8,

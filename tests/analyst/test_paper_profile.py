@@ -10,7 +10,6 @@ import pytest
 from made_trajectory import trajectory
 from test_profiles import Told, first_level, group, run
 
-from dense.actions.step_effects import effects
 from dense.analyst.prompt import render
 from dense.analyst.questions import Compression, Reconciliation, Score
 from dense.analyst.views import FULL, subtask_view
@@ -117,7 +116,7 @@ def test_paper_a_restated_issue_is_no_new_one() -> None:
     fatal = ledger(verdict(fatal_issues=[restated]))
     assert (root_verdict(fatal).state, root_verdict(fatal).restated_fatal) == ("broken", ("issue_0",))
     assert len(fatal.reconciled.issues) == 1
-    page = paper_report(fatal.reconciled, effects=effects)(10**6)
+    page = paper_report(fatal.reconciled)(10**6)
     assert "issue_0: out.txt is missing (fatal) [a2]" in [item.text for item in page.items]
 
 
@@ -172,7 +171,7 @@ def test_paper_open_issues_of_a_summary_reach_the_critic_and_not_the_report() ->
     facets = {"subtitle": "t", "summary": "s", "open_issues": "unverified result: FACET"}
     done = ledger(verdict(), second, summary=facets)
     assert "<open-issues>unverified result: FACET</open-issues>" in seen[0]
-    page = paper_report(done.reconciled, effects=effects)(10**6)
+    page = paper_report(done.reconciled)(10**6)
     assert "FACET" not in json.dumps([(item.label, item.text) for item in page.items])
     assert "FACET" not in done.feedback.report
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from made_trajectory import trajectory
+from outline_answerer import OutlineAnswerer
 
 from dense.analyst import Profile, paper
 from dense.analyst.answers import BadAnswer
 from dense.analyst.assembly import state_of
-from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.paper import group_drafts, verdict_draft
 from dense.analyst.questions import Boundary, Correction, Question, Score
 from dense.analyst.questions.paper import Group, ReconciliationAnswer

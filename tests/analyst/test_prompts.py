@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 
 from dense.analyst.prompt import FOLDER, kinds, marker_for, prompt_hashes, prompt_size, render
 from dense.analyst.questions import Boundary, Compression, Correction, Judgement, Score
-from dense.analyst.views import FULL, PRESETS, SMALL, TAGS, Limits, safe_text
+from dense.analyst.views import FULL, SMALL, TAGS, Limits, safe_text
 from dense.facets import FACETS
 from dense.model.chat import ChatRequest
 from dense.text.clip import clip_middle
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 from dense.tree import Leaf
 
+PRESETS = {"full": FULL, "small": SMALL}
 NAMES = sorted(questions())
 QUESTIONS = questions()
 

@@ -12,8 +12,8 @@ import pytest
 from csv_questions import one_call_questions, questions
 from hypothesis import example, given
 from hypothesis import strategies as st
+from outline_answerer import OutlineAnswerer
 
-from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Answerer, Correction, Question
 from dense.analyst.scripted import RecordingAnswerer, ScriptedAnswerer, load
 from dense.errors import AnalystFailed, BadScript

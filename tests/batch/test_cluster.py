@@ -15,8 +15,8 @@ import pytest
 from made_traces import made_trace, ran_batch, rows, write_traces
 
 from dense.batch.engines.local import LocalEngine
-from dense.batch.questions.summary import summary
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.summary import summary
+from dense.batch.queries.table import BatchTable
 from dense.batch.run import BatchRequest, run_batch
 from dense.batch.spec import BatchSpec
 from dense.cli.session.version import code_commit

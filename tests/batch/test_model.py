@@ -8,7 +8,7 @@ import pytest
 from loopback import Loopback, failing, ok
 from made_traces import ran_batch, rows, write_traces
 
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.table import BatchTable
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.cli.batch.run import progress_text, summary_lines
 

@@ -12,8 +12,8 @@ from loopback import Loopback, failing, ok
 from made_traces import made_trace, ran_batch, rows
 
 from dense.batch import partition
-from dense.batch.questions.search import search
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.search import search
+from dense.batch.queries.table import BatchTable
 from dense.batch.spec import BatchSpec
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from made_traces import made_trace, ran_batch, rows, write_traces
 
 from dense.batch.known import KnownKeys, KnownRows, RowIndex, place_hash
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.table import BatchTable
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.errors import DenseError
 

@@ -16,8 +16,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from outline_answerer import OutlineAnswerer
 
-from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Correction, Question
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 

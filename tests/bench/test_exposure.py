@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from made_feedback import tree_feedback
+from outline_answerer import OutlineAnswerer
 
 import dense
-from dense.analyst.outline import OutlineAnswerer
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Issue, Leaf, ReconciledTree, Subtask, Verdict
 

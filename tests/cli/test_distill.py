@@ -20,7 +20,6 @@ import msgspec
 import pytest
 
 import dense
-from dense.actions.step_effects import effects
 from dense.deliver.report import tree_report
 from dense.methods import FeedbackDraft
 from dense.service import select_turn
@@ -125,7 +124,7 @@ def test_five_files_and_what_they_say(tmp_path: Path) -> None:
     assert record.versions["dense"]
     cleaned, _ = clean(next(dense.read(ROOT / "examples" / "csv-report")))
     cleaned = select_turn(cleaned, "all")
-    tree = tree_report(read_reconciled(folder / "reconciled.json", cleaned), effects=effects)
+    tree = tree_report(read_reconciled(folder / "reconciled.json", cleaned))
     feedback = deliver_draft(FeedbackDraft(tree, is_tree=True), cleaned, record.budgets, "dense").feedback
     assert feedback.report == (folder / "feedback.txt").read_text()
     assert feedback.message == (folder / "message.txt").read_text()

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from made_feedback import tree_feedback
 from msgspec.structs import replace
 
-from dense.actions.step_effects import effects
 from dense.deliver.lines import Line
 from dense.deliver.page import KEY_LENGTH, Item, choose_key, encodable, safe_item, write_items
 from dense.deliver.paper_report import paper_report
@@ -282,7 +281,7 @@ def plain_tree(text: str) -> ReconciledTree:
 
 @pytest.mark.parametrize("room", range(300, 2_000, 75))
 def test_open_issues_and_their_evidence_go_last(room: int) -> None:
-    kinds = [item.kind for item in tree_report(plain_tree("x" * 500), effects=effects)(room).items]
+    kinds = [item.kind for item in tree_report(plain_tree("x" * 500))(room).items]
     kept = [kind for kind in kinds if kind in IMPORTANCE]
     if "summary" in kept:
         assert "next-step" in kept
@@ -291,7 +290,7 @@ def test_open_issues_and_their_evidence_go_last(room: int) -> None:
 
 
 def test_what_is_left_out_is_named_once_with_its_size() -> None:
-    report = tree_report(plain_tree("x" * 5_000), effects=effects)(500)
+    report = tree_report(plain_tree("x" * 5_000))(500)
     (note,) = [item for item in report.items if item.kind == "left-out"]
     assert re.search(r"a2.* \([\d,]+ bytes\)", note.text)
     assert any(name.startswith("key-action a2") for name in report.dropped)
@@ -299,7 +298,7 @@ def test_what_is_left_out_is_named_once_with_its_size() -> None:
 
 def test_the_paper_drops_in_its_own_order() -> None:
     tree = plain_tree("x" * 3_000)
-    fit = paper_report(tree, effects=effects)
+    fit = paper_report(tree)
     whole = fit(10**6)
     assert whole.dropped == ()
     assert [item.text.split(",")[0] for item in whole.items if item.kind == "key-action"] == ["a1", "a2", "a3"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.actions.step_effects import effects
+from dense.actions.action import Actions
 from dense.deliver.page import ReportPage, write_items
 from dense.deliver.paper_report import Selection, paper_report
 from dense.facets import Artifact, Facets, Mechanism
@@ -97,7 +97,7 @@ def quoted(page: ReportPage) -> list[str]:
 
 
 def test_paper_first_rendering() -> None:
-    page = paper_report(case(), effects=effects)(10**6)
+    page = paper_report(case())(10**6)
     report = text(page)
     assert page.dropped == ()
     assert report.startswith("state: incomplete (completion-scope: trajectory_local, judged from its actions a1-a9")
@@ -120,13 +120,13 @@ def test_paper_first_rendering() -> None:
 
 
 def test_paper_numeric_labels_are_not_shown() -> None:
-    report = text(paper_report(case(), effects=effects)(10**6))
+    report = text(paper_report(case())(10**6))
     assert "SECRET" not in report
     assert not re.search(r"(?m)label|^\S* ?-[12]\b", report)
 
 
 def test_paper_required_actions() -> None:
-    selection = Selection(case(), effects)
+    selection = Selection(case(), Actions([leaf.step for leaf in leaves(case().root)]))
     # a3: critic, verification and resolution; a2, a7: products; a4, a8: evidence; a1, a5: failures; a9: final response.
     assert sorted(selection.required) == ["n0", "n1", "n2", "n3", "n4", "n6", "n7", "n8"]
     assert selection.optional == ()
@@ -145,10 +145,10 @@ def test_paper_other_key_actions_by_role_while_whole_ones_fit() -> None:
     tree = ReconciledTree(
         "t", Task("x"), Subtask("n7", 0, "t", "s", tuple(steps), verdict=Verdict("coherent", "complete", "complete"))
     )
-    selection = Selection(tree, effects)
+    selection = Selection(tree, Actions([leaf.step for leaf in leaves(tree.root)]))
     assert sorted(selection.required) == ["n4", "n5", "n6"]
     assert selection.optional == ("n2", "n0", "n1")
-    fit = paper_report(tree, effects=effects)
+    fit = paper_report(tree)
     whole = fit(10**6)
     assert quoted(whole) == ["a1", "a2", "a3", "a5", "a6", "a7"]
     assert quoted(fit(whole.size - 1)) == ["a1", "a3", "a5", "a6", "a7"]
@@ -157,7 +157,7 @@ def test_paper_other_key_actions_by_role_while_whole_ones_fit() -> None:
 
 def test_paper_bodies_are_the_source_s_bytes() -> None:
     tree = case(300)
-    items = {item.text: item for item in paper_report(tree, effects=effects)(10**6).items if item.quotes}
+    items = {item.text: item for item in paper_report(tree)(10**6).items if item.quotes}
     for leaf in leaves(tree.root):
         if item := items.get(f"a{leaf.action}"):
             bodies = [body for _, body in item.quotes]
@@ -172,7 +172,7 @@ def test_paper_overflow_goes_in_the_paper_s_order() -> None:
     assert isinstance(chart, Subtask)
     recovered = Shortcut("shortcut_2", "Look", chart.children[1:], "succeeded", "wrong folder " * 20, "use ls")
     tree = _with_child(tree, 1, _replaced(chart, children=(chart.children[0], recovered)))
-    fit = paper_report(tree, effects=effects)
+    fit = paper_report(tree)
     whole = fit(10**6)
     everything = quoted(whole)
     assert everything == ["a1", "a2", "a3", "a4", "a5", "a7", "a8", "a9"]
@@ -207,7 +207,7 @@ def test_paper_overflow_goes_in_the_paper_s_order() -> None:
 @settings(max_examples=200, deadline=None)
 def test_paper_overflow_never_empties_a_body(room: int, size: int) -> None:
     tree = case(size)
-    fit = paper_report(tree, effects=effects)
+    fit = paper_report(tree)
     page, whole = fit(room), fit(10**6)
     assert page.size <= room
     bodies = {item.text: item for item in whole.items if item.quotes}
@@ -231,4 +231,4 @@ def _with_child(tree: ReconciledTree, place: int, child: Node) -> ReconciledTree
 
 @pytest.mark.parametrize("size", [1, 4_000])
 def test_paper_the_same_bytes_every_time(size: int) -> None:
-    assert paper_report(case(size), effects=effects)(9_000) == paper_report(case(size), effects=effects)(9_000)
+    assert paper_report(case(size))(9_000) == paper_report(case(size))(9_000)

@@ -63,7 +63,8 @@ def test_what_made_the_product_comes_before_a_program_that_another_one_replaced(
     tree = ReconciledTree("t", task, Subtask("n9", 0, "all", "Done.", leaves), (), products=products)
     report = tree_feedback(tree, 3_000).report
     shown = re.findall(r"^\w{5}\| (?:key-action )?(a\d+[^:\n]*)", report, re.MULTILINE)
-    assert shown[:2] == ["a3, for /app/out.json", "a5, final /app/out.json"]
+    assert shown[0] == "a3, for /app/out.json"
+    assert "a5, final /app/out.json" in shown
     assert "a2 final /app/first.py" in next(line for line in report.splitlines() if line.startswith("left out: "))
 
 

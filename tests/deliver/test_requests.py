@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dense.actions.blocks import transcript_actions
+from dense.actions.action import Actions
 from dense.analyst.rules import RulesAnalyst
 from dense.deliver.budget import SESSION_BUDGET, budgets_for
 from dense.deliver.requests import session_requests
@@ -27,7 +27,7 @@ def session(actions: int, *asked: str) -> Trajectory:
 def test_each_request_has_its_actions() -> None:
     """What a program writes in the user's place is no request."""
     trajectory = session(6, *ASKED)
-    found = session_requests(trajectory.task, transcript_actions(trajectory.steps), trajectory.steps)
+    found = session_requests(trajectory.task, Actions(trajectory.steps))
     assert [(one.first, one.last, one.words) for one in found] == [
         (1, 7, "Tidy up"),
         (8, 21, "Rename the folder"),
@@ -45,5 +45,5 @@ def test_the_report_begins_with_the_last_request() -> None:
 
 def test_a_dialog_is_no_session() -> None:
     trajectory = session(1, *["Yes, please."] * 6)
-    assert session_requests(trajectory.task, transcript_actions(trajectory.steps), trajectory.steps) == []
+    assert session_requests(trajectory.task, Actions(trajectory.steps)) == []
     assert budgets_for(None, session(20)).complete > SESSION_BUDGET

@@ -11,7 +11,6 @@ import pytest
 from msgspec import structs
 
 import dense
-from dense.actions.step_effects import EffectsCache
 from dense.deliver import report as tree_reports
 from dense.deliver.lines import Line
 from dense.deliver.report import tree_report
@@ -79,7 +78,7 @@ def _nonsensical(write: Callable[[Any], str]) -> Callable[[Any], str]:
 
 def selection(tree: ReconciledTree) -> list[Any]:
     """Of reports of several sizes, what each item is about, in order, and what was left out."""
-    fit = tree_report(tree, effects=EffectsCache())
+    fit = tree_report(tree)
     return [([_identity(item) for item in page.items], page.dropped) for page in map(fit, ROOMS)]
 
 

@@ -7,8 +7,9 @@ import json
 import random
 from typing import Any
 
+from outline_answerer import OutlineAnswerer
+
 from dense.analyst.one_call import Closing, Whole, Window
-from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Compression, Correction, Question, Reconciliation
 from dense.errors import AnalystFailed
 from dense.tree import Node, leaves, nodes

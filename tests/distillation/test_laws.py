@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from liars import Liar
 from made_trajectory import trajectory
 
-from dense.actions.step_effects import effects
 from dense.analyst import Profile
 from dense.analyst.assembly import state_of
 from dense.deliver.paper_report import paper_report
@@ -130,7 +129,7 @@ def test_the_budget_holds_for_any_analyst(case: tuple[int, int, Profile, float],
 @settings(max_examples=60, deadline=None)
 def test_paper_report_of_any_analyst_keeps_its_room(case: tuple[int, int, Profile, float], room: int) -> None:
     count, seed, profile, honesty = case
-    fit = paper_report(run(count, seed, profile, honesty=honesty).reconciled, effects=effects)
+    fit = paper_report(run(count, seed, profile, honesty=honesty).reconciled)
     page, whole = fit(room), fit(10**7)
     assert page.size <= room
     assert whole.dropped == ()
@@ -159,7 +158,7 @@ def test_a_tree_that_was_read_back_renders_to_the_same_bytes(case: tuple[int, in
     done = run(count, seed, profile, honesty=honesty)
     again = msgspec.json.decode(msgspec.json.encode(done.reconciled), type=ReconciledTree)
     assert again == done.reconciled
-    assert tree_report(again, effects=effects)(5_000) == tree_report(done.reconciled, effects=effects)(5_000)
+    assert tree_report(again)(5_000) == tree_report(done.reconciled)(5_000)
     assert msgspec.json.decode(msgspec.json.encode(done.source), type=SourceTree) == done.source
 
 

@@ -14,8 +14,8 @@ from loopback import Loopback, cut, failing, ok
 
 from dense.errors import CallFailed, SpendingLimit, UnknownPrice
 from dense.model import (
-    CallAttempt,
     CallLedger,
+    CallTry,
     ChatReply,
     ChatRequest,
     GivenPrices,
@@ -214,9 +214,9 @@ class Priced:
         output = self._outputs[number % len(self._outputs)]
         await asyncio.sleep(0.0001 * (number % 3))
         if output is None:
-            raise CallFailed("dead", (CallAttempt(0, may_be_billed=True),))
+            raise CallFailed("dead", (CallTry(0, may_be_billed=True),))
         usage = Usage(0, 0, 0, min(output, request.max_output_tokens))
-        return ChatReply("x", usage, "stop", "m", 0, (CallAttempt(0, 200, usage=usage, may_be_billed=True),))
+        return ChatReply("x", usage, "stop", "m", 0, (CallTry(0, 200, usage=usage, may_be_billed=True),))
 
 
 @settings(deadline=None, max_examples=60)

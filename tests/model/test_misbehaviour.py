@@ -18,7 +18,7 @@ from aiohttp import web
 from loopback import Loopback, Step, cut, failing, hung_up, json_step, ok, said, text_step
 
 from dense.errors import CallFailed, KeyRefused, ModelError, UnknownModel, Unreachable
-from dense.model import CallAttempt, CallLedger, ChatReply, ChatRequest, Message, RetryPolicy, open_model
+from dense.model import CallLedger, CallTry, ChatReply, ChatRequest, Message, RetryPolicy, open_model
 
 Serve = Callable[..., Loopback]
 KEY = "sk-test-0123456789abcdef"
@@ -39,15 +39,15 @@ def answer(server: Loopback, request: ChatRequest = QUESTION, **options: Any) ->
     return asyncio.run(ask(server, request, **options))[0]
 
 
-def outline(attempts: tuple[CallAttempt, ...]) -> list[tuple[int | None, bool]]:
-    return [(attempt.status, attempt.may_be_billed) for attempt in attempts]
+def outline(tries: tuple[CallTry, ...]) -> list[tuple[int | None, bool]]:
+    return [(call_try.status, call_try.may_be_billed) for call_try in tries]
 
 
 def test_a_plain_answer(serve: Serve) -> None:
     reply = answer(serve(ok("well")))
     assert (reply.text, reply.finish, reply.model, reply.is_cached) == ("well", "stop", "served", False)
     assert (reply.usage.input, reply.usage.output) == (100, 10)
-    assert outline(reply.attempts) == [(200, True)]
+    assert outline(reply.tries) == [(200, True)]
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 529, 408])
@@ -55,7 +55,7 @@ def test_what_passes_is_tried_again(serve: Serve, status: int) -> None:
     server = serve(failing(status), failing(status), ok("at last"))
     reply = answer(server)
     assert reply.text == "at last"
-    assert outline(reply.attempts) == [(status, False), (status, False), (200, True)]
+    assert outline(reply.tries) == [(status, False), (status, False), (200, True)]
     assert len(server.received) == 3
 
 
@@ -92,16 +92,16 @@ def test_a_wait_beyond_all_patience_is_not_begun(serve: Serve) -> None:
 def test_cut_connections(serve: Serve, step: Step) -> None:
     reply = answer(serve(step, ok("whole")))
     assert reply.text == "whole"
-    assert outline(reply.attempts) == [(None, True), (200, True)]
-    assert reply.attempts[0].usage is None
+    assert outline(reply.tries) == [(None, True), (200, True)]
+    assert reply.tries[0].usage is None
 
 
 def test_too_slow(serve: Serve) -> None:
     retry = RetryPolicy(timeout=1, first_wait=0.01)
     reply, ledger = asyncio.run(ask(serve(ok("late", delay=20), ok("in time")), retry=retry))
     assert reply.text == "in time"
-    assert reply.attempts[0].error == "no answer within 1 s"
-    assert outline(reply.attempts) == [(None, True), (200, True)]
+    assert reply.tries[0].error == "no answer within 1 s"
+    assert outline(reply.tries) == [(None, True), (200, True)]
     assert ledger.totals.unknown_tries == 1, "what a timed-out try cost is unknown, not zero"
 
 
@@ -124,7 +124,7 @@ def test_a_response_without_end_is_given_up_at_its_limit(serve: Serve) -> None:
     server = serve(endless())
     with pytest.raises(CallFailed, match="larger than 1,000,000 bytes") as raised:
         answer(server, retry=retry)
-    assert outline(raised.value.attempts) == [(200, True)], "not tried again"
+    assert outline(raised.value.tries) == [(200, True)], "not tried again"
     assert RetryPolicy().max_bytes == 16_000_000
 
 
@@ -141,7 +141,7 @@ def test_a_stalled_body_is_not_waited_for(serve: Serve) -> None:
     started = time.monotonic()
     reply = answer(serve(endless(delay=30), ok("in time")), retry=retry)
     assert reply.text == "in time"
-    assert "nothing came for" in str(reply.attempts[0].error)
+    assert "nothing came for" in str(reply.tries[0].error)
     assert time.monotonic() - started < 20
     assert RetryPolicy().stall <= 60
 
@@ -149,7 +149,7 @@ def test_a_stalled_body_is_not_waited_for(serve: Serve) -> None:
 def test_a_first_byte_that_does_not_come(serve: Serve) -> None:
     reply = answer(serve(ok("late", delay=30), ok("in time")), retry=RetryPolicy(first_wait=0.01, first_byte=0.5))
     assert reply.text == "in time"
-    assert "nothing came for 0.5" in str(reply.attempts[0].error)
+    assert "nothing came for 0.5" in str(reply.tries[0].error)
 
 
 def test_a_run_in_which_every_call_fails_says_so_and_gives_up(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
@@ -198,7 +198,7 @@ def test_failures_of_an_earlier_call_do_not_count_against_the_next(serve: Serve)
 def test_bodies_that_are_no_answer_are_asked_again(serve: Serve, step: Step) -> None:
     reply = answer(serve(step, ok("whole")))
     assert reply.text == "whole"
-    assert [attempt.status for attempt in reply.attempts][1:] == [200]
+    assert [call_try.status for call_try in reply.tries][1:] == [200]
 
 
 def test_a_call_that_stays_dead(serve: Serve) -> None:
@@ -207,7 +207,7 @@ def test_a_call_that_stays_dead(serve: Serve) -> None:
         CallFailed, match=r"openai/gpt-test: given up after 5 tries; the last: HTTP 500: .*fell"
     ) as error:
         answer(server)
-    assert outline(error.value.attempts) == [(500, False)] * 5
+    assert outline(error.value.tries) == [(500, False)] * 5
     assert len(server.received) == 5
 
 
@@ -276,7 +276,7 @@ def test_a_cut_answer_is_asked_again_with_double_the_limit(serve: Serve) -> None
     reply, ledger = asyncio.run(ask(server))
     assert (reply.text, reply.finish) == ("whole", "stop")
     assert [received.body["max_completion_tokens"] for received in server.received] == [4096, 8192]
-    assert (reply.usage.input, reply.usage.output, len(reply.attempts)) == (200, 20, 2)
+    assert (reply.usage.input, reply.usage.output, len(reply.tries)) == (200, 20, 2)
     assert (ledger.totals.usage.input, ledger.totals.calls) == (200, 2)
 
 
@@ -288,7 +288,7 @@ def test_an_answer_that_is_cut_twice_is_returned_as_such(serve: Serve) -> None:
 
 def test_a_double_limit_that_is_too_much(serve: Serve) -> None:
     reply = answer(serve(ok("half", finish="length"), failing(400, "max_tokens is too large")))
-    assert (reply.text, reply.finish, len(reply.attempts)) == ("half", "length", 2)
+    assert (reply.text, reply.finish, len(reply.tries)) == ("half", "length", 2)
 
 
 def test_a_blank_answer_is_asked_again_once(serve: Serve) -> None:
@@ -380,7 +380,7 @@ def test_the_key_is_in_no_file_of_a_good_run(serve: Serve, tmp_path: Path, caplo
     with caplog.at_level(logging.DEBUG):
         reply, ledger = asyncio.run(ask(server, cache=tmp_path / "c", record=tmp_path / "r"))
     assert server.received[0].headers["Authorization"] == f"Bearer {KEY}"
-    assert reply.attempts[0].error == "HTTP 500: echo [key]"
+    assert reply.tries[0].error == "HTTP 500: echo [key]"
     assert not exposes(repr(reply) + repr(ledger.calls) + caplog.text)
     assert not any(exposes(path.read_bytes().decode("latin-1")) for path in tmp_path.rglob("*"))
 

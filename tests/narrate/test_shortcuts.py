@@ -10,8 +10,8 @@ from made_attempt import evidence_of, trajectory
 from made_facts import facts
 
 from dense.actions.observations.observe import observe
-from dense.actions.step_effects import EffectsCache, effects
-from dense.evidence.trace import TraceEvidence
+from dense.actions.step_effects import effects
+from dense.detectors.assessment import TraceAssessment
 from dense.knowledge.errors import NOT_ON_PATH
 from dense.narrate.actions import NarratedAction, describe_action
 from dense.narrate.changes import remaining_changes
@@ -225,6 +225,6 @@ def test_the_error_of_one_call_is_not_that_of_its_siblings() -> None:
     calls = [ToolCall("Write", {"file_path": f"/app/{name}.txt", "content": "x"}, name) for name in ("a", "b")]
     seen = (Observation("Error: permission denied", "a", is_error=True), Observation("File created.", "b"))
     step = Step(Source("made"), "", "", tuple(calls), seen)
-    evidence = TraceEvidence(trajectory("Write two files.", step, Step(Source("made"), "Done.")), EffectsCache())
+    evidence = TraceAssessment(trajectory("Write two files.", step, Step(Source("made"), "Done."))).evidence
     assert describe_action(evidence.fact(1), evidence.step(1)) == "tried to write `/app/a.txt` (1 line)"
     assert evidence.products == {"/app/b.txt": 1}

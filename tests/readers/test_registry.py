@@ -12,7 +12,7 @@ import dense
 from dense.readers.detect import READERS
 from dense.readers.files import TraceRecord
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.trajectory import Task
 
 
@@ -24,11 +24,11 @@ class AcmeReader:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(isinstance(record, dict) and "acme" in record for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         for record in records:
-            steps = [StepDraft(record.source, message=[text]).build() for text in record.value["said"]]
+            steps = [StepBuilder(record.source, message=[text]).build() for text in record.value["said"]]
             task = Task(record.value["task"])
-            yield Stream(self.name, "run-1", record.source, place.notices, iter(steps), task=task)
+            yield Stream(self.name, "run-1", record.source, location.notices, iter(steps), task=task)
 
 
 def test_a_row_in_the_table_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

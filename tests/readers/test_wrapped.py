@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import dense
-from dense.readers.stream import StepDraft
+from dense.readers.stream import StepBuilder
 from dense.trajectory import Source, Trajectory
 
 
 def observed(text: str, exit_code: int | None = None) -> tuple[str, int | None]:
-    draft = StepDraft(Source("x"), observations=[])
-    draft.observe(text, exit_code=exit_code)
-    return draft.observations[0].text, draft.observations[0].exit_code
+    builder = StepBuilder(Source("x"), observations=[])
+    builder.observe(text, exit_code=exit_code)
+    return builder.observations[0].text, builder.observations[0].exit_code
 
 
 @pytest.mark.parametrize(

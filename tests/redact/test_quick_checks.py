@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dense.redact.rules.contexts import CONTEXTS, _anchors  # pyright: ignore[reportPrivateUsage]
+from dense.redact.rules.password_commands import PASSWORD_RULES, PIPED
 from dense.redact.rules.token_formats import TOKEN_FORMATS, TokenFormat, may_contain_token
 from dense.text.search import lower_ascii, one_byte_each
 
@@ -31,6 +32,12 @@ def test_a_sign_is_there_wherever_a_row_matches(text: str) -> None:
             if not any(back for _, back in found):
                 assert {start for start, _ in found} <= {place.start() for place in places.finditer(lowered)}
     assert sum(len(anchors) for _, anchors in _anchors()) == len(CONTEXTS)
+
+
+def test_anchors_are_in_lower_case() -> None:
+    """They are looked for in a text in lower case: with a capital they are never met."""
+    anchors = [*CONTEXTS, *PIPED, *(anchor for rule in PASSWORD_RULES for anchor in rule.anchors)]
+    assert [anchor for anchor in anchors if anchor != anchor.lower()] == []
 
 
 _LOOKS = re.compile(r"\(\?<?[=!][^()]*\)")

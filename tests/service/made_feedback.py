@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Literal
 
-from dense.actions.step_effects import effects
 from dense.analyst import Analyst
 from dense.analyst.questions import Answerer
 from dense.deliver.budget import MAX_DEFAULT_BUDGET
@@ -60,5 +59,5 @@ def tree_feedback(
     """The feedback that `make_feedback` delivers for a tree: its trajectory has the tree's task and actions."""
     steps = tuple(leaf.step for leaf in leaves(tree.root))
     trajectory = Trajectory("test", tree.trajectory, Source("x"), task=tree.task, steps=steps)
-    chosen = TreeMethod(report(tree, effects=effects))
+    chosen = TreeMethod(report(tree))
     return made_feedback(chosen, trajectory, redacted=False, budget=budget, environment=environment).feedback

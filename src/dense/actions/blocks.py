@@ -1,14 +1,10 @@
-"""The actions of a trajectory as blocks of text: what the agent said, what it called, what came back.
-
-A step that only says something is joined with the call that it announces, so that nobody cuts between the two; the
-numbers stay those of the steps. A command that ran in the background names the action that shows its result."""
+"""The text of an action in blocks: what it called, the long texts that the calls carried, what came back."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, cast
 
 from msgspec import Struct
@@ -27,14 +23,11 @@ FLAGS = frozenset({"replace_all", "run_in_background"})
 """Arguments that say something only if they are set."""
 MIN_BODY_CHARS = 60
 """A text argument of more characters, or of several lines, is a body of its own."""
-ANNOUNCEMENT = re.compile(r"Using tool: \S+")
 COMMAND_BREAK = re.compile(r"\|\||&&|[|;&\n]")
 LOOKING_GIT = frozenset("log show diff status blame ls-files grep branch".split())
 STARTED = re.compile(
     r"(?:running|started|process|session|shell|background|task)\D{0,40}?\bID:?\s+[\"'`]?([\w-]{2,40})", re.IGNORECASE
 )
-FAILED_HEADS = ("> exit", "> error")
-"""How the head of an output begins that an exit code or the harness marks as a failure."""
 POLL_KEYS = frozenset("bash_id session_id shell_id task_id process_id pid".split())
 
 type BlockKind = Literal["call", "body", "output"]
@@ -57,69 +50,16 @@ class Block(Struct, frozen=True):
     """Who an output is from; empty for anything else."""
 
 
-class TranscriptAction(Struct, frozen=True, dict=True):
-    """One action, with the message-only actions before it that announce it."""
-
-    first: int
-    """The number of the first action that it holds, from 1."""
-    last: int
-    """The number of its last action, by which it is known: all but the last only say something."""
-    says: str
-    """What the agent said, or thought where it said nothing."""
-    read_blocks: Callable[[], Iterable[Block]]
-    """Makes the blocks. A report quotes few actions, so an output is cleaned only when somebody asks for it."""
-    agent: str = ""
-    """Who acted, where several agents share a trace."""
-
-    @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """Calls, bodies and outputs in order; empty for an action that only says something."""
-        return tuple(self.read_blocks())
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether an exit code or the harness marks a failure."""
-        return any(block.kind == "output" and block.head.startswith(FAILED_HEADS) for block in self.blocks)
-
-    @cached_property
-    def is_message(self) -> bool:
-        """Whether it only says something."""
-        return next(iter(self.read_blocks()), None) is None
-
-
-def transcript_actions(steps: Sequence[Step]) -> list[TranscriptAction]:
-    """All actions in order; together they hold every step exactly once."""
-    actions: list[TranscriptAction] = []
-    waiting: list[str] = []
-    first = 1
-    polls = _background_results(steps)
-    for number, step in enumerate(steps, 1):
-        if (says := _says(step)) and says not in waiting:
-            waiting.append(says)
-        is_announcement = not step.calls and not step.observations and not step.subagents
-        following = steps[number] if number < len(steps) else None
-        if is_announcement and following is not None and following.agent == step.agent and following.calls:
-            continue
-        blocks = partial(_blocks, step, number, polls)
-        actions.append(TranscriptAction(first, number, "\n".join(waiting), blocks, step.agent or ""))
-        waiting, first = [], number + 1
-    return actions
-
-
-def _says(step: Step) -> str:
-    message = step.message.strip() or step.reasoning.strip()
-    return "" if ANNOUNCEMENT.fullmatch(message) else message
-
-
-def _blocks(step: Step, number: int, polls: dict[tuple[int, str], str]) -> Iterator[Block]:
+def blocks_of(step: Step, number: int, polls: Mapping[tuple[int, str], str]) -> Iterator[Block]:
+    """The blocks of a step, in order. `polls` says what to write behind calls that ask for an earlier result."""
     answers = {seen.call_id: seen for seen in step.observations if seen.call_id}
     in_order = len(step.observations) == len(step.calls)
     answered: set[int] = set()
-    for place, call in enumerate(step.calls):
+    for index, call in enumerate(step.calls):
         command = command_of(call)
         yield from _call_blocks(call, command, number, polls.get((number, call.id or ""), ""))
         seen = answers.get(call.id) if call.id else None
-        seen = seen or (step.observations[place] if in_order else None)
+        seen = seen or (step.observations[index] if in_order else None)
         if seen is not None and id(seen) not in answered:
             answered.add(id(seen))
             yield from _output_blocks(seen, [command] if command else [], _is_listing(call, command), number)
@@ -182,9 +122,9 @@ def _json(value: object) -> str:
 
 
 def _output_blocks(seen: Observation, commands: Sequence[str], is_listing: bool, number: int) -> Iterator[Block]:
-    found = unwrap(seen.text)
-    code = seen.exit_code if seen.exit_code is not None else found.exit_code
-    text = clean(found.text, commands)
+    unwrapped = unwrap(seen.text)
+    code = seen.exit_code if seen.exit_code is not None else unwrapped.exit_code
+    text = clean(unwrapped.text, commands)
     mark = f" exit {code}" if code else " error" if seen.is_error else ""
     speaker = "" if seen.origin == "tool" else f" from the {seen.origin}"
     if not text and not mark:
@@ -219,7 +159,7 @@ def _only_looks(words: Sequence[str]) -> bool:
     return not known_program(name).traits.isdisjoint({"looks", "filters", "builtin", "decorates"})
 
 
-def _background_results(steps: Sequence[Step]) -> dict[tuple[int, str], str]:
+def background_results(steps: Sequence[Step]) -> dict[tuple[int, str], str]:
     """What to write behind a call that asks for the result of an earlier command: which command that was."""
     if not any(POLL_KEYS & call.arguments.keys() for step in steps for call in step.calls):
         return {}
@@ -235,6 +175,6 @@ def _background_results(steps: Sequence[Step]) -> dict[tuple[int, str], str]:
         if not command:
             continue
         for seen in step.observations:
-            for found in STARTED.finditer(seen.text[:2_000]):
-                started.setdefault(found[1], (number, command.strip().split("\n", 1)[0][:120]))
+            for match in STARTED.finditer(seen.text[:2_000]):
+                started.setdefault(match[1], (number, command.strip().split("\n", 1)[0][:120]))
     return notes

@@ -47,7 +47,7 @@ class ParsedCall(Struct, frozen=True, gc=False):
             if isinstance(value, str):
                 return [value]
             if isinstance(value, list):
-                texts = [one for one in cast("list[Any]", value) if isinstance(one, str)]
+                texts = [item for item in cast("list[Any]", value) if isinstance(item, str)]
                 if texts:
                     return texts
         return []
@@ -106,8 +106,8 @@ def shell_text(call: ParsedCall) -> str | None:
 
 def without_fence(text: str) -> str:
     """Without the fence that a chat puts around code."""
-    found = FENCE.search(text) if "```" in text and text.lstrip().startswith("```") else None
-    return found[2] if found else text
+    match = FENCE.search(text) if "```" in text and text.lstrip().startswith("```") else None
+    return match[2] if match else text
 
 
 def _joined_words(words: list[str]) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from msgspec import Struct
-
-from dense.trajectory import Step
 
 UNNAMED = "{open file}"
 """Means the file that an editor has open, which an earlier step named."""
@@ -51,10 +49,6 @@ class Effects(Struct, frozen=True, omit_defaults=True, gc=False):
     def is_key(self) -> bool:
         """Whether it is kept by rule: it changes files, runs tests, builds or installs something."""
         return bool(self.changes_files or self.tests or self.installs or self.builds)
-
-
-type EffectsOf = Callable[[Step], Effects]
-"""What gives the effects of a step: `dense.actions.effects`, or an `EffectsCache`."""
 
 
 # Collecting the effects of a step

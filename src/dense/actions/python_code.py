@@ -64,7 +64,7 @@ def in_order(tree: ast.AST) -> Iterator[ast.AST]:
         for field in reversed(node._fields):
             value: object = getattr(node, field, None)
             inner = reversed(cast("list[object]", value)) if isinstance(value, list) else (value,)
-            left += [one for one in inner if isinstance(one, ast.AST) and type(one) not in LEAVES]
+            left += [child for child in inner if isinstance(child, ast.AST) and type(child) not in LEAVES]
 
 
 class Scan:
@@ -240,6 +240,6 @@ ADDRESS = re.compile(r"""["'`](https?://[^\s"'`<>]+)["'`]""")
 
 def record_code_texts(code: str, builder: EffectsBuilder, cwd: str) -> None:
     """Records the files that calls in JavaScript, Ruby, Perl, PHP, R or gnuplot name, and the addresses."""
-    builder.write(*(next(filter(None, found.groups()), "") for found in WRITES.finditer(code)), cwd=cwd)
-    builder.read(*(found[1] for found in READS.finditer(code)), cwd=cwd)
-    builder.ask(*(found[1] for found in ADDRESS.finditer(code)))
+    builder.write(*(next(filter(None, match.groups()), "") for match in WRITES.finditer(code)), cwd=cwd)
+    builder.read(*(match[1] for match in READS.finditer(code)), cwd=cwd)
+    builder.ask(*(match[1] for match in ADDRESS.finditer(code)))

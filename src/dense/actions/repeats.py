@@ -9,7 +9,8 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.actions.blocks import Block, TranscriptAction
+from dense.actions.blocks import Block
+from dense.actions.transcript import TranscriptAction
 
 WINDOW = 4
 """Lines in a row that must be the same before they count as repeated."""
@@ -60,23 +61,23 @@ def _reduced(text: str, shown_at: dict[int, int]) -> tuple[str, list[int]]:
     if len(lines) < WINDOW:
         return text, []
     plain = [LINE_NUMBER.sub("", line).strip() for line in lines]  # a numbered listing repeats a plain one
-    keys = [hash(tuple(plain[place : place + WINDOW])) for place in range(len(lines) - WINDOW + 1)]
+    keys = [hash(tuple(plain[start : start + WINDOW])) for start in range(len(lines) - WINDOW + 1)]
     out: list[str] = []
-    place = 0
-    while place < len(lines):
-        source = shown_at.get(keys[place]) if place < len(keys) else None
+    start = 0
+    while start < len(lines):
+        source = shown_at.get(keys[start]) if start < len(keys) else None
         if source is None:
-            out.append(lines[place])
-            place += 1
+            out.append(lines[start])
+            start += 1
             continue
-        end = place + WINDOW
+        end = start + WINDOW
         while end - WINDOW + 1 < len(keys) and shown_at.get(keys[end - WINDOW + 1]) == source:
             end += 1
-        if sum(map(len, lines[place:end])) >= MIN_REPEATED_CHARS:
-            out.append(f"[{end - place} lines as in a{source}]")
+        if sum(map(len, lines[start:end])) >= MIN_REPEATED_CHARS:
+            out.append(f"[{end - start} lines as in a{source}]")
         else:
-            out += lines[place:end]
-        place = end
+            out += lines[start:end]
+        start = end
     return "\n".join(out), keys
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.actions.blocks import Block, TranscriptAction
+from dense.actions.blocks import Block
 from dense.actions.repeats import Entry, Fold, fold_repeated_actions, without_repeats
+from dense.actions.transcript import TranscriptAction
 from dense.actions.wrappers import visible
 from dense.text.clip import clip_lines, clip_middle
 

@@ -88,7 +88,7 @@ def _run_unknown(call: ParsedCall, builder: EffectsBuilder) -> None:
     """A tool that no row knows: it ran, and its arguments show what they can."""
     name = call.name.split("__")[-1].lower()
     paths = [path for path in call.texts(known.PATH_KEYS) if re.search(r"[./\\~]", path) and " " not in path.strip()]
-    builder.ask(*(one for one in call.texts(known.ADDRESS_KEYS) if re.match(r"\w+://|[\w-]+\.[\w.-]+", one)))
+    builder.ask(*(text for text in call.texts(known.ADDRESS_KEYS) if re.match(r"\w+://|[\w-]+\.[\w.-]+", text)))
     if WRITING_NAME.search(name):
         builder.write(*paths)
     else:
@@ -143,14 +143,14 @@ class EarlierSteps:
         """With what the programs that it runs read, write and remove. Those that it wrote itself are known already."""
         reads, writes, deletes = map(dict.fromkeys, (effects.reads, effects.writes, effects.deletes))
         for path in effects.scripts:
-            found = self._programs.get(path.rpartition("/")[2])
-            if found is None or path in step.contents or not is_same_end(path, found.path):
+            written = self._programs.get(path.rpartition("/")[2])
+            if written is None or path in step.contents or not is_same_end(path, written.path):
                 continue
-            if found.effects is None:
-                found.effects = program_effects(found)
-            reads |= dict.fromkeys(found.effects.reads)
-            writes |= dict.fromkeys(found.effects.writes)
-            deletes |= dict.fromkeys(found.effects.deletes)
+            if written.effects is None:
+                written.effects = program_effects(written)
+            reads |= dict.fromkeys(written.effects.reads)
+            writes |= dict.fromkeys(written.effects.writes)
+            deletes |= dict.fromkeys(written.effects.deletes)
         return replace(effects, reads=tuple(reads), writes=tuple(writes), deletes=tuple(deletes))
 
 

@@ -57,13 +57,13 @@ def unwrap(text: str) -> Unwrapped:
     it goes."""
     opened = open_envelope(text)
     text, code = opened.text, opened.exit_code
-    while (found := HEADER.match(text)) is not None and found.end():
-        code = _code(found, code)
-        text = text[found.end() :]
+    while (match := HEADER.match(text)) is not None and match.end():
+        code = _code(match, code)
+        text = text[match.end() :]
     text = TAGS.sub("", text)
-    while (found := FOOTER.fullmatch(text, _last_line_start(text))) is not None:
-        code = _code(found, code)
-        text = text[: found.start()]
+    while (match := FOOTER.fullmatch(text, _last_line_start(text))) is not None:
+        code = _code(match, code)
+        text = text[: match.start()]
     return Unwrapped(text, code)
 
 
@@ -98,8 +98,8 @@ def _last_line_start(text: str) -> int:
     return text.rstrip().rfind("\n") + 1
 
 
-def _code(found: re.Match[str], before: int | None) -> int | None:
-    stated = next((value for value in found.groupdict().values() if value is not None), None)
+def _code(match: re.Match[str], before: int | None) -> int | None:
+    stated = next((value for value in match.groupdict().values() if value is not None), None)
     return before if stated is None else int(stated)
 
 
@@ -152,12 +152,12 @@ def _without_bars(lines: list[str]) -> list[str]:
     """Runs of progress lines, reduced to the first and the last."""
     kept: list[str] = []
     for is_bar, run in groupby(lines, key=_is_bar):
-        found = list(run)
-        if is_bar and len(found) >= MIN_BARS:
-            left = found[1:-1]
+        run_lines = list(run)
+        if is_bar and len(run_lines) >= MIN_BARS:
+            left = run_lines[1:-1]
             size = sum(len(line) + 1 for line in left)
-            found = [found[0], f"[… {len(left)} progress lines, {size:,} characters left out …]", found[-1]]
-        kept += found
+            run_lines = [run_lines[0], f"[… {len(left)} progress lines, {size:,} characters left out …]", run_lines[-1]]
+        kept += run_lines
     return kept
 
 

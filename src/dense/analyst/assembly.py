@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 import msgspec
 from msgspec import Struct
 
-from dense.actions.effects import EffectsOf
+from dense.actions.action import Actions
 from dense.analyst.fallback_text import fallback_summary
 from dense.analyst.validate import Known
 from dense.draft import GroupDraft, IssueDraft, VerdictDraft
@@ -53,8 +53,8 @@ class Reach(Struct, frozen=True):
 class Retention:
     """Which actions of a trajectory are kept by rule, and which an analyst may name."""
 
-    def __init__(self, all_leaves: Iterable[Leaf], effects: EffectsOf) -> None:
-        self.keys = frozenset([leaf.id for leaf in all_leaves if effects(leaf.step).is_key])
+    def __init__(self, all_leaves: Iterable[Leaf], actions: Actions) -> None:
+        self.keys = frozenset([leaf.id for leaf in all_leaves if actions.effects(leaf.action).is_key])
 
     def reach(self, parent: Subtask) -> Reach:
         """What pieces about a parent may refer to."""

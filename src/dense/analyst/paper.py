@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from dense.actions.step_effects import EffectsCache
+from dense.actions.action import Actions
 from dense.analyst import Analysis
 from dense.analyst.answers import BadAnswer
 from dense.analyst.asker import Asker, task_group, together
@@ -58,7 +58,7 @@ class PaperAnalyst:
         source = Subtask(id=f"n{len(queue)}", level=0, title=task_title(trajectory.task), summary="", children=top)
         if not with_verdicts:
             return Analysis(TreeDraft(drafted(source), self.asker.record()))
-        assembly = Assembly(Retention(leaves(source), EffectsCache()))
+        assembly = Assembly(Retention(leaves(source), Actions(trajectory.steps)))
         done: dict[str, Subtask] = {}
         for parents in by_height(source):
             ready = [with_children(parent, done) for parent in parents]

@@ -108,8 +108,6 @@ SMALL = Limits(
 )
 """For a local model with a window of 8,000 tokens: whole prompts of about 1,500 tokens."""
 
-PRESETS: dict[str, Limits] = {"full": FULL, "small": SMALL}
-
 TAGS = "entry task action observation subtask shortcut summary reason issue material dead-end working-path".split()
 """The tags that views and prompts use, besides those of the facets."""
 

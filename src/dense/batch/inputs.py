@@ -45,12 +45,12 @@ def open_item(item: WorkItem, spec: BatchSpec, max_bytes: int) -> Iterator[RawTr
         folder = Path(temporary)
         if item.kind in ("lines", "row-group"):
             with Path(path).open("rb") if is_local(system) else system.open(path, "rb") as stream:
-                found = (
+                rows = (
                     line_rows(stream, max_bytes, item.start, item.end)
                     if item.kind == "lines"
                     else parquet_rows(stream, max_bytes, item.start, spec.column)
                 )
-                yield from _rows(found, item.uri, folder, spec)
+                yield from _rows(rows, item.uri, folder, spec)
         elif is_local(system):
             yield from _local(Path(path), item, folder, spec, max_bytes)
         elif item.size > max_bytes:
@@ -104,8 +104,8 @@ def _file(file: TraceFile, uri: str, folder: Path, spec: BatchSpec, max_bytes: i
     yield _too_large(uri, size, max_bytes) if size > max_bytes else _whole(file, uri, spec)
 
 
-def _rows(found: Iterator[RawRow], uri: str, folder: Path, spec: BatchSpec) -> Iterator[RawTrace]:
-    for row in found:
+def _rows(rows: Iterator[RawRow], uri: str, folder: Path, spec: BatchSpec) -> Iterator[RawTrace]:
+    for row in rows:
         if row.data is None:
             yield RawTrace(
                 source=uri,
@@ -137,14 +137,14 @@ class _RowReader:
         problems: list[UnreadFile] = []
         for data in (self._row.data or b"", *self._row.texts):
             self._path.write_bytes(data)
-            found = 0
-            for one in _trajectories(TraceFile(self._path, self._name), self._spec):
-                if isinstance(one, Trajectory):
-                    found += 1
-                    yield one
+            count = 0
+            for reading in _trajectories(TraceFile(self._path, self._name), self._spec):
+                if isinstance(reading, Trajectory):
+                    count += 1
+                    yield reading
                 else:
-                    problems.append(one)
-            if found:
+                    problems.append(reading)
+            if count:
                 return
         yield from problems[:1]
 
@@ -155,8 +155,8 @@ def _whole(file: TraceFile | EventFolder, uri: str, spec: BatchSpec) -> RawTrace
 
 
 def _trajectories(file: TraceFile | EventFolder, spec: BatchSpec) -> Iterator[Trajectory | UnreadFile]:
-    for one in read_file(file, format=spec.format or None):
-        yield one if isinstance(one, UnreadFile) else one.collect()
+    for stream in read_file(file, format=spec.format or None):
+        yield stream if isinstance(stream, UnreadFile) else stream.collect()
 
 
 def _content(file: TraceFile | EventFolder) -> tuple[int, str]:

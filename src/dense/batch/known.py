@@ -34,18 +34,18 @@ class KnownKeys:
     def __len__(self) -> int:
         return len(self.data) // self._length
 
-    def __getitem__(self, place: int) -> bytes:
-        start = place * self._length
+    def __getitem__(self, index: int) -> bytes:
+        start = index * self._length
         return bytes(self.data[start : start + KEY_BYTES])
 
-    def place(self, key: str) -> int | None:
-        """The place of a key in the order of all; None if it is not there."""
+    def index_of(self, key: str) -> int | None:
+        """The index of a key in the order of all; None if it is not there."""
         wanted = bytes.fromhex(key)
-        place = bisect_left(range(len(self)), wanted, key=self.__getitem__)
-        return place if place < len(self) and self[place] == wanted else None
+        index = bisect_left(range(len(self)), wanted, key=self.__getitem__)
+        return index if index < len(self) and self[index] == wanted else None
 
     def __contains__(self, key: str) -> bool:
-        return self.place(key) is not None
+        return self.index_of(key) is not None
 
 
 class RowIndex:
@@ -54,25 +54,25 @@ class RowIndex:
     def __init__(self) -> None:
         self._rows: list[bytes] = []
         """Key, whether it failed, number of its part."""
-        self._places: list[bytes] = []
+        self._origins: list[bytes] = []
         """Place, when its row was written, whether it did not fail, key."""
 
-    def add(self, key: str, place: bytes, written: int, part: int, *, has_failed: bool) -> None:
+    def add(self, key: str, origin: bytes, written: int, part: int, *, has_failed: bool) -> None:
         """Add a row of the n-th part."""
         own = bytes.fromhex(key)
         self._rows.append(own + FLAGS[has_failed] + NUMBER.pack(part))
-        self._places.append(place + TIME.pack(written) + FLAGS[not has_failed] + own)
+        self._origins.append(origin + TIME.pack(written) + FLAGS[not has_failed] + own)
 
     def sort(self) -> None:
         """After the last row."""
         self._rows.sort()
-        self._places.sort()
+        self._origins.sort()
 
     def has_done(self, key: str) -> bool:
         """Whether there is a row of a key without an error."""
         wanted = bytes.fromhex(key) + FLAGS[False]
-        place = bisect_left(self._rows, wanted)
-        return place < len(self._rows) and self._rows[place].startswith(wanted)
+        index = bisect_left(self._rows, wanted)
+        return index < len(self._rows) and self._rows[index].startswith(wanted)
 
     def known(self, failed: Container[str], parts: Iterable[str]) -> KnownRows:
         """The rows without an error, and those of these keys that failed. Of a key with several rows, one without an
@@ -84,9 +84,9 @@ class RowIndex:
                 block += key + row[KEY_BYTES + 1 :]
                 last = key
         keys = KnownKeys(bytes(block), NUMBER.size)
-        newest = (row for row, after in pairwise([*self._places, b""]) if row[:KEY_BYTES] != after[:KEY_BYTES])
+        newest = (row for row, after in pairwise([*self._origins, b""]) if row[:KEY_BYTES] != after[:KEY_BYTES])
         ends = ((row[-KEY_BYTES:].hex(), row[:KEY_BYTES]) for row in newest)
-        return KnownRows(keys, KnownKeys.of(_placed(key, place) for key, place in ends if key in keys), tuple(parts))
+        return KnownRows(keys, KnownKeys.of(_placed(key, origin) for key, origin in ends if key in keys), tuple(parts))
 
 
 class KnownRows:
@@ -119,10 +119,10 @@ class KnownRows:
 
     def part_of(self, key: str) -> str | None:
         """The path of the part that holds the row of a key; None if there is none."""
-        place = self._rows.place(key)
-        if place is None:
+        index = self._rows.index_of(key)
+        if index is None:
             return None
-        start = (place + 1) * (KEY_BYTES + NUMBER.size) - NUMBER.size
+        start = (index + 1) * (KEY_BYTES + NUMBER.size) - NUMBER.size
         number: int = NUMBER.unpack_from(self._rows.data, start)[0]
         return self._parts[number]
 
@@ -136,8 +136,8 @@ def place_hash(source: str, part: str) -> bytes:
     return hashlib.sha256(f"{source}\0{part}".encode("utf-8", "surrogateescape")).digest()[:KEY_BYTES]
 
 
-def _placed(key: str, place: bytes) -> str:
-    return hashlib.sha256(bytes.fromhex(key) + place).hexdigest()[: 2 * KEY_BYTES]
+def _placed(key: str, origin: bytes) -> str:
+    return hashlib.sha256(bytes.fromhex(key) + origin).hexdigest()[: 2 * KEY_BYTES]
 
 
 def shared_file(known: KnownRows) -> tuple[Any, Path]:

@@ -22,11 +22,11 @@ TESTS = "tests_failed"
 def failures_of(assessment: TraceAssessment) -> list[FailureCell]:
     """The actions that failed, in order."""
     evidence = assessment.evidence
-    found: list[FailureCell] = []
+    cells: list[FailureCell] = []
     for fact in evidence.facts:
-        if fact.has_failed and len(found) < MAX_FAILURES:
-            found.append(_cell(fact, evidence))
-    return found
+        if fact.has_failed and len(cells) < MAX_FAILURES:
+            cells.append(_cell(fact, evidence))
+    return cells
 
 
 def _cell(fact: ActionFacts, evidence: TraceEvidence) -> FailureCell:

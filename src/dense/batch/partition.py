@@ -119,7 +119,7 @@ class _Run:
                             continue
                         await waiting.acquire()
 
-                        async def one(
+                        async def make_row(
                             trace: RawTrace, trajectory: Trajectory, number: int, digest: str, model: OpenModel
                         ) -> None:
                             try:
@@ -127,13 +127,13 @@ class _Run:
                             finally:
                                 waiting.release()
 
-                        group.create_task(one(trace, trajectory, number, digest, model))
+                        group.create_task(make_row(trace, trajectory, number, digest, model))
                     if self._watch.is_stopped():
                         break
                     finished.append(digest)
         except* ModelError as stop:
             self._result.stop = str(first_error(stop))
-        self._result.done = [] if self._result.stop else [one for one in finished if one not in self._retry]
+        self._result.done = [] if self._result.stop else [digest for digest in finished if digest not in self._retry]
         self._result.rows.sort(key=lambda row: (row.source, row.part, row.key))
         return self._result
 
@@ -143,10 +143,10 @@ class _Run:
         for trace in self._opened(item, digest):
             if self._watch.is_stopped():
                 return
-            place = f"{digest}\0{trace.part}"
-            self._watch.begin(place)
+            input_part = f"{digest}\0{trace.part}"
+            self._watch.begin(input_part)
             first = self._watch.earlier(self._key(trace, 0))
-            if problem := self._partition.fatal.get(place) or trace.problem:
+            if problem := self._partition.fatal.get(input_part) or trace.problem:
                 self._fail(trace, digest, problem)
             elif first is not None and first.error and not first.trajectory:
                 # It could not be read, and may end whoever tries again.
@@ -164,13 +164,13 @@ class _Run:
     def _read(self, trace: RawTrace, item: WorkItem, digest: str) -> Iterator[tuple[RawTrace, Trajectory, int]]:
         number = 0
         try:
-            for found in trace.read():
-                if isinstance(found, Trajectory):
-                    if not self._has_row(trace, found, number, digest):
-                        yield trace, found, number
+            for reading in trace.read():
+                if isinstance(reading, Trajectory):
+                    if not self._has_row(trace, reading, number, digest):
+                        yield trace, reading, number
                     number += 1
-                elif found.is_trace or item.is_named or trace.part:
-                    self._fail(trace, digest, found.reason, number)
+                elif reading.is_trace or item.is_named or trace.part:
+                    self._fail(trace, digest, reading.reason, number)
                 else:
                     kind = kind_of(trace.source)
                     self._result.ignored[kind] = self._result.ignored.get(kind, 0) + 1
@@ -251,12 +251,14 @@ def _row(
     assessment = run.assessment if isinstance(run, FeedbackRun) else None
     failures = failures_of(assessment) if assessment is not None else []
     issues, met = (
-        (tree.issues, [one.met for one in tree.requirements]) if isinstance(tree, ReconciledTree) else ((), [])
+        (tree.issues, [requirement.met for requirement in tree.requirements])
+        if isinstance(tree, ReconciledTree)
+        else ((), [])
     )
     usage, totals, cleaned = trajectory.usage, run.record.totals, run.trajectory or UNREAD
     message = run.feedback.message if isinstance(run, FeedbackRun) else ""
     spent = totals.usage + totals.cached_usage
-    prices = [one for one in (totals.usd, totals.cached_usd) if one is not None]
+    prices = [price for price in (totals.usd, totals.cached_usd) if price is not None]
 
     def row(key: str, spec_hash: str, digest: str, number: int) -> BatchRow:
         return BatchRow(
@@ -286,9 +288,13 @@ def _row(
             state=run.state if isinstance(run, FeedbackRun) else "",
             issues=[
                 IssueCell(
-                    one.code, one.text, one.resolved_at is None, one.severity == "fatal", clip_end(one.quote, MAX_QUOTE)
+                    issue.code,
+                    issue.text,
+                    issue.resolved_at is None,
+                    issue.severity == "fatal",
+                    clip_end(issue.quote, MAX_QUOTE),
                 )
-                for one in issues
+                for issue in issues
             ],
             requirements_met=met.count("yes"),
             requirements_not_met=met.count("no"),
@@ -333,8 +339,8 @@ def parsed_time(text: str) -> datetime | None:
         if text.replace(".", "", 1).isdigit():
             seconds = float(text)
             return datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, UTC)
-        found = datetime.fromisoformat(text)
-        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+        time = datetime.fromisoformat(text)
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     except (ValueError, OverflowError, OSError):
         return None
 

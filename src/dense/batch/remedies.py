@@ -43,15 +43,15 @@ def signature_of(failure: ObservedFailure) -> str:
 
 def ways_out(failed: ActionFacts, failure: ObservedFailure, evidence: TraceEvidence) -> list[WayCell]:
     """The ways that were tried after a failure, up to the first that worked."""
-    found: list[WayCell] = []
+    ways: list[WayCell] = []
     for later in islice(evidence.facts, failed.action, failed.action + LOOKAHEAD):
         for way in _ways(failed, failure, later, evidence):
-            found.append(way)
+            ways.append(way)
             if way.has_worked:
-                return found
+                return ways
         if _repeats(failed, later) and not later.has_failed:
-            return found  # it works again, and no way says why
-    return found
+            return ways  # it works again, and no way says why
+    return ways
 
 
 def _ways(
@@ -111,7 +111,7 @@ def _other_argument(
     if len(changed) != 1 or len(before) == 1:
         return ""
     value, other = before[changed[0]], after[changed[0]]
-    if isinstance(value, list) and isinstance(other, list) and all(one in value for one in cast("list[Any]", other)):
+    if isinstance(value, list) and isinstance(other, list) and all(item in value for item in cast("list[Any]", other)):
         return ""  # a part was left out: less was asked for
     is_subject = isinstance(value, str) and any(same_file(value, target) for target in failed.targets)
     return "" if is_subject and not _shares(failed, later) else clip_end(changed[0], MAX_WAY_CHARS)
@@ -119,14 +119,14 @@ def _other_argument(
 
 def _shows(fact: ActionFacts, failure: ObservedFailure) -> bool:
     """Whether an action failed as another did."""
-    return any(signature_of(one) == signature_of(failure) for one in fact.result.failures)
+    return any(signature_of(shown) == signature_of(failure) for shown in fact.result.failures)
 
 
 def _installed(missing: str, later: ActionFacts) -> str:
     """The command that installs what is missing, without anything else that it installs; empty if it does not."""
     wanted = _plain(missing)
     packages = later.effects.installs
-    named = next((one for one in packages if _plain(re.split(r"[=<>\[~!]", one)[0]) == wanted), None)
+    named = next((package for package in packages if _plain(re.split(r"[=<>\[~!]", package)[0]) == wanted), None)
     if named is None:
         return ""
     manager = later.family if later.family.endswith(" install") else "pip install"
@@ -154,10 +154,12 @@ def _other_program(failed: ActionFacts, missing: str, later: ActionFacts) -> str
     targets = [target for target in failed.targets if "/" in target or "." in target]
     for command in _commands(later):
         words = [word for word in command if not word.startswith("-") or word == "-m"]
-        place = next((n for n, word in enumerate(words) if n and any(same_file(word, one) for one in targets)), None)
-        if place is None or words[0] in LOOKERS or place > 3:
+        position = next(
+            (n for n, word in enumerate(words) if n and any(same_file(word, target) for target in targets)), None
+        )
+        if position is None or words[0] in LOOKERS or position > 3:
             continue
-        name = " ".join(["python" if is_python(program_name(words[0])) else words[0], *words[1:place]])
+        name = " ".join(["python" if is_python(program_name(words[0])) else words[0], *words[1:position]])
         if base_name(words[0]) != missing and name != "python":
             return clip_end(name, MAX_WAY_CHARS)
     return ""
@@ -178,13 +180,13 @@ def _is_setting(word: str) -> bool:
 
 def _commands(fact: ActionFacts) -> list[Sequence[str]]:
     """The words of the simple commands of an action, variables that are set for one included."""
-    found: list[Sequence[str]] = []
+    commands: list[Sequence[str]] = []
     for text in fact.commands[:2]:
         for command in parse(text[:MAX_COMMAND_CHARS]):
             variables = [word for word in command.text.split()[:4] if ASSIGNMENT.match(word)]
             if command.words:
-                found.append([*command.words, *variables])
-    return found
+                commands.append([*command.words, *variables])
+    return commands
 
 
 def _repeats(failed: ActionFacts, later: ActionFacts) -> bool:
@@ -192,7 +194,7 @@ def _repeats(failed: ActionFacts, later: ActionFacts) -> bool:
 
 
 def _shares(failed: ActionFacts, later: ActionFacts) -> bool:
-    return any(same_file(one, other) for one in failed.targets for other in later.targets)
+    return any(same_file(target, other) for target in failed.targets for other in later.targets)
 
 
 def _changes(fact: ActionFacts) -> bool:

@@ -63,15 +63,15 @@ def has_rows(stream: IO[bytes]) -> bool:
 def lines(stream: IO[bytes], limit: int, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes | None]]:
     """The lines that begin in a range of bytes, each with the place of its first byte; None for one beyond the limit,
     of which never more than the limit is held."""
-    place = start
+    offset = start
     if start:
         stream.seek(start - 1)
         while (part := stream.readline(CHUNK)) and not part.endswith(b"\n"):
-            place += len(part)
-            if end is not None and place > end:
+            offset += len(part)
+            if end is not None and offset > end:
                 return  # no line begins here
-        place += len(part) - 1
-    while end is None or place < end:
+        offset += len(part) - 1
+    while end is None or offset < end:
         parts: list[bytes] = []
         length = 0
         while part := stream.readline(CHUNK):
@@ -86,15 +86,15 @@ def lines(stream: IO[bytes], limit: int, start: int = 0, end: int | None = None)
             return
         line = b"".join(parts) if length <= limit else None
         if line is None or not line.isspace():
-            yield place, line
-        place += length
+            yield offset, line
+        offset += length
 
 
 def line_rows(stream: IO[bytes], limit: int, start: int = 0, end: int | None = None) -> Iterator[RawRow]:
     """The rows of a file of lines, or of a range of it."""
-    for place, line in lines(stream, limit, start, end):
+    for offset, line in lines(stream, limit, start, end):
         problem = f"the line is longer than {limit >> 20:,} MiB (--max-trace-mb)" if line is None else ""
-        yield RawRow(f"byte {place}", line, problem)
+        yield RawRow(f"byte {offset}", line, problem)
 
 
 def parquet_rows(stream: IO[bytes], limit: int, group: int | None = None, column: str = "") -> Iterator[RawRow]:
@@ -135,9 +135,9 @@ def _value(column: Any) -> Any:
 def _plain(value: Any) -> Any:
     """The value as JSON can hold it."""
     if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in cast("dict[Any, Any]", value).items()}
+        return {str(name): _plain(item) for name, item in cast("dict[Any, Any]", value).items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in cast("list[Any]", value)]
+        return [_plain(item) for item in cast("list[Any]", value)]
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, datetime | date):

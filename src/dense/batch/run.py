@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from dense.batch.engines.engine import BatchJob, Engine
 from dense.batch.known import KnownKeys
 from dense.batch.partition import Partition
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.table import BatchTable
 from dense.batch.sources import WorkItem, in_shard, items, partitions, shares
 from dense.batch.spec import BatchSpec, WorkLimits
 from dense.batch.store import ERRORS, Target
@@ -131,9 +131,9 @@ def _write_errors(target: Target) -> tuple[int, int]:
     columns = ("key", "source", "part", "error")
     with closing(BatchTable(target.uri)) as table:
         ((traces,),) = table.ask("SELECT count(*) FROM traces")
-        found = table.ask(f"SELECT {', '.join(columns)} FROM traces WHERE error <> '' ORDER BY key")
-    target.write(ERRORS, b"".join(msgspec.json.encode(dict(zip(columns, row, strict=True))) + b"\n" for row in found))
-    return traces, len(found)
+        rows = table.ask(f"SELECT {', '.join(columns)} FROM traces WHERE error <> '' ORDER BY key")
+    target.write(ERRORS, b"".join(msgspec.json.encode(dict(zip(columns, row, strict=True))) + b"\n" for row in rows))
+    return traces, len(rows)
 
 
 class _Listing(threading.Thread):

@@ -82,11 +82,11 @@ def items(uris: Iterable[str], passed: Skipped | None = None) -> Iterator[WorkIt
         yield from _local(Path(path).resolve(), passed) if is_local(system) else _remote(system, path, uri)
 
 
-def partitions(found: Iterable[WorkItem]) -> Iterator[tuple[WorkItem, ...]]:
+def partitions(items: Iterable[WorkItem]) -> Iterator[tuple[WorkItem, ...]]:
     """The items in groups that are worth a part each."""
     group: list[WorkItem] = []
     size = 0
-    for item in found:
+    for item in items:
         if group and (len(group) >= MAX_ITEMS or size + item.size > MAX_PARTITION_BYTES):
             yield tuple(group)
             group, size = [], 0
@@ -96,9 +96,9 @@ def partitions(found: Iterable[WorkItem]) -> Iterator[tuple[WorkItem, ...]]:
         yield tuple(group)
 
 
-def shares(found: Sequence[WorkItem], workers: int) -> Iterator[tuple[WorkItem, ...]]:
+def shares(items: Sequence[WorkItem], workers: int) -> Iterator[tuple[WorkItem, ...]]:
     """The last items of a run, the largest first, in groups that become smaller: then all workers end together."""
-    left = sorted(found, key=lambda item: (-item.size, item.uri, item.start))
+    left = sorted(items, key=lambda item: (-item.size, item.uri, item.start))
     cost = sum(item.size + ITEM_BYTES for item in left)
     start = 0
     while start < len(left):
@@ -111,9 +111,9 @@ def shares(found: Sequence[WorkItem], workers: int) -> Iterator[tuple[WorkItem, 
         start = end
 
 
-def in_shard(found: Iterable[WorkItem], shard: int, shards: int) -> Iterator[WorkItem]:
+def in_shard(items: Iterable[WorkItem], shard: int, shards: int) -> Iterator[WorkItem]:
     """The items of one shard, by a hash of where they are: what is added later moves nothing to another shard."""
-    for item in found:
+    for item in items:
         words = f"{item.uri}\0{item.start}".encode("utf-8", "surrogateescape")
         if shards == 1 or int.from_bytes(hashlib.sha256(words).digest()[:8]) % shards == shard:
             yield item
@@ -177,9 +177,9 @@ def _remote_folder(system: Any, path: str) -> Iterator[WorkItem]:
     folders = {_name(entry) for entry in entries if entry["type"] == "directory"}
     stems = {_name(entry).rpartition(".")[0] for entry in entries if entry["type"] == "file"}
     if folders & (JOINED_FOLDERS | stems):
-        found = system.find(path, detail=True)
-        size = sum(entry.get("size") or 0 for entry in found.values())
-        stamps = "\0".join(f"{name}\0{_stamp(entry)}" for name, entry in sorted(found.items()))
+        files = system.find(path, detail=True)
+        size = sum(entry.get("size") or 0 for entry in files.values())
+        stamps = "\0".join(f"{name}\0{_stamp(entry)}" for name, entry in sorted(files.items()))
         stamp = hashlib.sha256(stamps.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         yield WorkItem(uri=system.unstrip_protocol(path), kind="folder", size=size, stamp=stamp)
         return

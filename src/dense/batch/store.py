@@ -29,8 +29,9 @@ from dense.batch.sources import file_system, is_local
 from dense.batch.spec import BatchSpec
 from dense.errors import DenseError, describe_exception
 from dense.service.private_files import make_folder
+from dense.text.terminal import is_text
 
-SPEC, ERRORS, ANSWERS, ATTEMPT = "_spec.json", "_errors.jsonl", "_answers.sqlite", "_attempt-"
+SPEC, ERRORS, ANSWERS, LOSS_MARKER = "_spec.json", "_errors.jsonl", "_answers.sqlite", "_attempt-"
 ITEMS, SPEC_OF_PART = b"dense.items", b"dense.spec"
 """What a part's footer names: the digests of finished inputs, the hash of the spec."""
 READERS_AT_ONCE = 16
@@ -76,6 +77,8 @@ class Target:
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
+        if not is_text(uri):
+            raise DenseError(f"{uri}: a table needs a folder whose name is UTF-8: choose another")
         self._system, self._path = file_system(uri)
         self.is_local = is_local(self._system)
 
@@ -83,7 +86,7 @@ class Target:
         """Whether an input is one of the files that a batch writes here."""
         folder, _, name = uri.rpartition("/")
         home = str(Path(self._path).resolve()) if self.is_local else self._system.unstrip_protocol(self._path)
-        is_ours = _is_part(name) or name.startswith((SPEC, ERRORS, ANSWERS, ATTEMPT, ".part-"))
+        is_ours = _is_part(name) or name.startswith((SPEC, ERRORS, ANSWERS, LOSS_MARKER, ".part-"))
         return is_ours and folder == home.rstrip("/")
 
     def file(self, name: str) -> str:
@@ -143,12 +146,12 @@ class Target:
         inputs: set[str] = set()
         index, failed = RowIndex(), dict[str, str]()
         parts = self.parts()
-        for number, found in enumerate(self._each_part(_known_of, spec, parts)):
-            for key, item, has_failed, place, written in found[1] if found is not None else ():
-                index.add(key, place, written, number, has_failed=has_failed)
+        for number, part in enumerate(self._each_part(_known_of, spec, parts)):
+            for key, item, has_failed, origin, written in part[1] if part is not None else ():
+                index.add(key, origin, written, number, has_failed=has_failed)
                 if has_failed:
                     failed[key] = item
-            inputs.update(found[0] if found is not None else ())
+            inputs.update(part[0] if part is not None else ())
         index.sort()
         if retry_errors:
             inputs -= {item for key, item in failed.items() if not index.has_done(key)}
@@ -161,8 +164,8 @@ class Target:
         """The rows of a part, by their keys."""
         with self._system.open(path, "rb") as stream:
             table = parquet().ParquetFile(stream).read()
-        places = {key: place for place, key in enumerate(table.column("key").to_pylist())}
-        return lambda key: msgspec.convert(table.slice(places[key], 1).to_pylist()[0], BatchRow)
+        indices = {key: index for index, key in enumerate(table.column("key").to_pylist())}
+        return lambda key: msgspec.convert(table.slice(indices[key], 1).to_pylist()[0], BatchRow)
 
     @_reported
     def write_part(self, result: PartitionResult, spec: BatchSpec, shard: str) -> PartSummary:
@@ -230,7 +233,7 @@ class Target:
     def _each_part[T](self, look: Callable[[Any, str], T], spec: str, parts: list[str]) -> Iterator[T]:
         """What a look at each part gives; several are read at once."""
 
-        def one(path: str) -> T:
+        def read_part(path: str) -> T:
             try:
                 with self._system.open(path, "rb") as stream:
                     return look(parquet().ParquetFile(stream), spec)
@@ -238,7 +241,7 @@ class Target:
                 raise DenseError(f"{path}: not a part of a batch ({error}); remove it and run again") from None
 
         with ThreadPoolExecutor(READERS_AT_ONCE if not self.is_local else 1) as pool:
-            yield from pool.map(one, parts)
+            yield from pool.map(read_part, parts)
 
 
 def _is_part(name: str) -> bool:
@@ -254,9 +257,9 @@ def _known_of(file: Any, spec: str) -> tuple[list[str], list[tuple[str, str, boo
         return None
     table = file.read(columns=["key", "item", "error", "source", "part", "written"])
     written = table.column("written").cast("int64").to_pylist()
-    found = table.drop_columns(["written"]).to_pydict()
-    places = map(place_hash, found["source"], found["part"])
-    rows = zip(found["key"], found["item"], map(bool, found["error"]), places, written, strict=True)
+    columns = table.drop_columns(["written"]).to_pydict()
+    places = map(place_hash, columns["source"], columns["part"])
+    rows = zip(columns["key"], columns["item"], map(bool, columns["error"]), places, written, strict=True)
     return json.loads(file.schema_arrow.metadata[ITEMS]), list(rows)
 
 

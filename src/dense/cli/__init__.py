@@ -94,8 +94,13 @@ def main() -> None:
         _silence()
         sys.exit(0)
     except OSError as error:  # the disk is full, say; errors of reading are handled where files are read
+        from dense.redact import clean_line
+
         _silence()
-        print(f"error: the output cannot be written ({error.strerror or error})", file=sys.stderr)
+        if error.filename is None:
+            print(f"error: the output cannot be written ({error.strerror or error})", file=sys.stderr)
+        else:
+            print(clean_line(f"error: {error.filename}: {error.strerror or error}"), file=sys.stderr)
         sys.exit(1)
 
 

@@ -84,12 +84,12 @@ def _written(traces: TraceInputs, to: Form, out: Path | None) -> Iterator[tuple[
             sys.stdout.buffer.flush()
             yield str(trajectory.source), None
     elif out.suffix in (LINES, DOCUMENT) and not out.is_dir():
-        found = list(_documents(traces, to))
-        if out.suffix == DOCUMENT and len(found) > 1:
-            raise WrongUsage(f"--out {out}: there are {len(found)} trajectories; name a folder or a {LINES} file")
-        if found:
-            write_files(out.parent.resolve(), {out.name: b"".join(data + b"\n" for _, data in found)})
-        yield from ((str(trajectory.source), out) for trajectory, _ in found)
+        documents = list(_documents(traces, to))
+        if out.suffix == DOCUMENT and len(documents) > 1:
+            raise WrongUsage(f"--out {out}: there are {len(documents)} trajectories; name a folder or a {LINES} file")
+        if documents:
+            write_files(out.parent.resolve(), {out.name: b"".join(data + b"\n" for _, data in documents)})
+        yield from ((str(trajectory.source), out) for trajectory, _ in documents)
     else:
         taken: set[str] = set()
         for trajectory, data in _documents(traces, to):

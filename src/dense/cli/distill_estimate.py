@@ -60,7 +60,7 @@ def _estimate_all(
         try:
             if settings.options.turn is not None:
                 trajectory = select_turn(trajectory, settings.options.turn)
-            found = asyncio.run(estimate(chosen, trajectory, asking, prices, at, profile=settings.options.profile))
+            cost = asyncio.run(estimate(chosen, trajectory, asking, prices, at, profile=settings.options.profile))
         except Exception as error:
             # A run without its input fails before it costs anything. Any other failure may be due to the outlined
             # replies, or come after calls that are paid for.
@@ -68,10 +68,10 @@ def _estimate_all(
             is_known = is_known and (isinstance(error, MissingInput) or not trajectory.steps)
             continue
         count += 1
-        usd = found.usd if total.usd is None else total.usd if found.usd is None else total.usd + found.usd
-        total = CostEstimate(total.calls + found.calls, total.usage + found.usage, usd)
+        usd = cost.usd if total.usd is None else total.usd if cost.usd is None else total.usd + cost.usd
+        total = CostEstimate(total.calls + cost.calls, total.usage + cost.usage, usd)
         if is_each_shown:
-            out.print(f"{shortened(str(trajectory.source), 70)}: {_describe(found)}", markup=False)
+            out.print(f"{shortened(str(trajectory.source), 70)}: {_describe(cost)}", markup=False)
     out.print(f"estimate for {_trajectories(count)}: {_describe(total)}", markup=False)
     return total, failures, is_known
 
@@ -87,6 +87,6 @@ def _trajectories(count: int) -> str:
     return f"{count} {'trajectory' if count == 1 else 'trajectories'}"
 
 
-def _describe(found: CostEstimate) -> str:
-    usd = "price unknown" if found.usd is None else f"{found.usd:.4f} USD"
-    return f"{found.calls} calls, about {found.usage.input:,} tokens in, {found.usage.output:,} out, {usd}"
+def _describe(cost: CostEstimate) -> str:
+    usd = "price unknown" if cost.usd is None else f"{cost.usd:.4f} USD"
+    return f"{cost.calls} calls, about {cost.usage.input:,} tokens in, {cost.usage.output:,} out, {usd}"

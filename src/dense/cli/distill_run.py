@@ -136,8 +136,8 @@ async def run(traces: TraceInputs, settings: DistillSettings) -> DistillSummary:
 
 async def _run(traces: TraceInputs, settings: DistillSettings, name_of: Callable[..., str]) -> DistillSummary:
     summary = DistillSummary(out=settings.out)
-    found: Iterable[Trajectory] = traces
-    if settings.out is None and len(found := list(islice(traces, 2))) > 1:
+    trajectories: Iterable[Trajectory] = traces
+    if settings.out is None and len(trajectories := list(islice(traces, 2))) > 1:
         summary.failures.append("several trajectories: only one can be printed; write them to a folder with --out")
         return summary
     with progress_bar(summary) as advance:
@@ -147,7 +147,7 @@ async def _run(traces: TraceInputs, settings: DistillSettings, name_of: Callable
                 summary.ledger = model.ledger if model is not None else None
                 chosen, waiting = method(settings.method), asyncio.Semaphore(settings.jobs)
 
-                async def one(trajectory: Trajectory) -> None:
+                async def distill_next(trajectory: Trajectory) -> None:
                     is_piped = traces.is_piped(trajectory)
                     name = name_of(trajectory, is_piped=is_piped)
                     try:
@@ -163,10 +163,10 @@ async def _run(traces: TraceInputs, settings: DistillSettings, name_of: Callable
                     advance(1, None)
 
                 async with asyncio.TaskGroup() as group:
-                    for count, trajectory in enumerate(found, 1):
+                    for count, trajectory in enumerate(trajectories, 1):
                         await waiting.acquire()
                         advance(0, count)
-                        group.create_task(one(trajectory))
+                        group.create_task(distill_next(trajectory))
         except* ModelError as stop:
             summary.failures.append(str(first_error(stop)))
     summary.failures += traces.problems

@@ -59,8 +59,8 @@ class DistillSummary:
         """Print results to the output, warnings and errors to the error stream."""
         out = SafeConsole(highlight=False, soft_wrap=True)
         for trace in self.done if len(self.done) <= MAX_TREES else []:
-            place = self.out / trace.folder if self.out else trace.source
-            out.print(f"{place}: {self._state(trace)}", markup=False)
+            label = self.out / trace.folder if self.out else trace.source
+            out.print(f"{label}: {self._state(trace)}", markup=False)
             self._show_tree(out, trace)
         if len(self.rows) > 1:
             self._show_table(out)

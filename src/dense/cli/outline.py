@@ -53,7 +53,7 @@ def _add(shown: Tree, children: tuple[Node, ...], levels: int) -> None:
         elif isinstance(child, Subtask):
             branch = shown.add(_line(child.title, _state(child), child))
             if levels > 1 and _state(child) != "complete":
-                _add(branch, tuple(one for one in child.children if not isinstance(one, Leaf)), levels - 1)
+                _add(branch, tuple(node for node in child.children if not isinstance(node, Leaf)), levels - 1)
         elif isinstance(child, Shortcut):
             branch = shown.add(_line(child.title, f"shortcut, {child.outcome}", child, STYLES.get(child.outcome, "")))
             for name, text in (("dead end", child.dead_end), ("what worked", child.working_path)):

@@ -131,7 +131,7 @@ class TraceRow:
         row.notices = [*stream.notices.take(), *row.nested_notices]
         return row
 
-    def place(self, width: int) -> str:
+    def location(self, width: int) -> str:
         """The ends of the path and of the part, which differ between traces."""
         part = "" if self.source.part is None else f" [{_tail(self.source.part, 18)}]"
         line = "" if self.source.line is None else f":{self.source.line}"
@@ -214,7 +214,7 @@ class ReadSummary:
         widths = {"trace": min(rest // 2, 44), **widths, "task": min(rest - rest // 2, 44)}
         texts = {
             **names,
-            "trace": [row.place(widths["trace"]) for row in self.rows],
+            "trace": [row.location(widths["trace"]) for row in self.rows],
             "task": [row.task or "-" for row in self.rows],
         }
         columns = [_column(name, texts[name], widths[name]) for name in widths]
@@ -252,9 +252,9 @@ class ReadSummary:
             for (path, kind, text), notices in groups.items():
                 lines = [n.source.line for n in notices if n.source.line is not None]
                 indices = [n.source.index for n in notices if n.source.line is None and n.source.index is not None]
-                place = printable(path) + (f":{ranges(lines)}" if lines else f"#{ranges(indices)}" if indices else "")
-                label = "" if kind == "note" else f"{kind}: "
-                yield clean_line(f"warning: {place}: {label}{text}")
+                label = printable(path) + (f":{ranges(lines)}" if lines else f"#{ranges(indices)}" if indices else "")
+                prefix = "" if kind == "note" else f"{kind}: "
+                yield clean_line(f"warning: {label}: {prefix}{text}")
 
 
 def _column(

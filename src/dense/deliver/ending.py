@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dense.actions.blocks import TranscriptAction
+from dense.actions.transcript import TranscriptAction
 from dense.knowledge.words import pattern
 
 MAX_AFTER_CLOSING = 3

@@ -13,9 +13,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.actions.blocks import Block, TranscriptAction, command_of
-from dense.actions.effects import Effects, EffectsOf
-from dense.actions.observations.observe import observe
+from dense.actions.action import Actions
+from dense.actions.blocks import Block, command_of
+from dense.actions.effects import Effects
+from dense.actions.transcript import TranscriptAction
 from dense.deliver.page import Item, byte_size, one_line
 from dense.deliver.quotes import QuoteBlock, Quotes, quote_block, quote_whole, quotes_size
 from dense.evidence.facts.paths import base_name, same_file
@@ -77,11 +78,13 @@ class KeyAction(Struct, frozen=True, dict=True):
 class _Attempt:
     """The actions by number, and what each did to files."""
 
-    def __init__(self, root: Subtask, actions: Sequence[TranscriptAction], effects: EffectsOf) -> None:
+    def __init__(self, root: Subtask, actions: Actions) -> None:
         self.leaves = {leaf.action: leaf for leaf in leaves(root)}
         self.number = {leaf.id: leaf.action for leaf in self.leaves.values()}
-        self._holders = {number: action for action in actions for number in range(action.first, action.last + 1)}
-        self._effects_of = effects
+        self._holders = {
+            number: action for action in actions.transcript for number in range(action.first, action.last + 1)
+        }
+        self._actions = actions
         self._writes = {number: paths for number in sorted(self.leaves) if (paths := self.effects(number).writes)}
         """The actions that write, in order, each with the files."""
 
@@ -92,7 +95,7 @@ class _Attempt:
         return [self.number[name] for name in names if name in self.number]
 
     def effects(self, number: int) -> Effects:
-        return self._effects_of(self.leaves[number].step) if number in self.leaves else Effects()
+        return self._actions.effects(number) if number in self.leaves else Effects()
 
     def versions(self, path: str, until: int) -> list[int]:
         """The actions that made the version of a file that is there after `until`: the last that wrote all of it, and
@@ -146,7 +149,7 @@ class _Attempt:
     def _was_refused(self, number: int) -> bool:
         """Whether an edit by a tool failed, so that nothing was written; a shell may fail after it wrote."""
         step = self.leaves[number].step
-        return not any(map(command_of, step.calls)) and observe(step, self.effects(number)).has_failed
+        return not any(map(command_of, step.calls)) and self._actions.numbered(number).result.has_failed
 
     def only_makes_folder(self, number: int) -> bool:
         calls = self.leaves[number].step.calls if number in self.leaves else ()
@@ -190,11 +193,11 @@ def _filled_lines(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple([line.strip() for line in lines if line.strip()])
 
 
-def rank_key_actions(tree: ReconciledTree, actions: Sequence[TranscriptAction], effects: EffectsOf) -> list[KeyAction]:
+def rank_key_actions(tree: ReconciledTree, actions: Actions) -> list[KeyAction]:
     """The actions to quote, the most useful first, each once: what made the final products, what shows the open issues,
     handed-in products that an issue calls wrong, the checks of products, what the analyst wants kept. Where the task
     names products, what else was made comes last."""
-    attempt = _Attempt(tree.root, actions, effects)
+    attempt = _Attempt(tree.root, actions)
     found = [*_products(tree, attempt), *_shows(tree, attempt)]
     for product in tree.products:
         if product.check:

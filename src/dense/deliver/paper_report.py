@@ -19,8 +19,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
-from dense.actions.blocks import transcript_actions
-from dense.actions.effects import EffectsOf
+from dense.actions.action import Actions
 from dense.deliver.ending import ending_sentence
 from dense.deliver.message import REPORT, MessageFrame
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
@@ -60,10 +59,11 @@ SHOWN_FACETS = tuple([name for name in FACETS if name != "open_issues"])
 """All but open issues: those are in the ledger, or nowhere."""
 
 
-def paper_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
-    """Makes the report on a tree in so many bytes."""
-    view = _TreeView(tree)
-    selection = Selection(tree, effects)
+def paper_report(tree: ReconciledTree, actions: Actions | None = None) -> Fit:
+    """Makes the report on a tree in so many bytes. `actions` are those of the tree, if they are taken apart already."""
+    actions = actions or Actions([leaf.step for leaf in leaves(tree.root)])
+    view = _TreeView(tree, actions)
+    selection = Selection(tree, actions)
 
     def fit(room: int) -> ReportPage:
         shown = set(selection.required)
@@ -89,9 +89,9 @@ def paper_frame(frame: MessageFrame) -> MessageFrame:
 class Selection:
     """Which actions are quoted: those that must be, and those that may be, the most useful first."""
 
-    def __init__(self, tree: ReconciledTree, effects: EffectsOf) -> None:
+    def __init__(self, tree: ReconciledTree, actions: Actions) -> None:
         self._nodes = {node.id: node for node in nodes(tree.root)}
-        self._effects = {leaf.id: effects(leaf.step) for leaf in leaves(tree.root)}
+        self._effects = {leaf.id: actions.effects(leaf.action) for leaf in leaves(tree.root)}
         self.required: frozenset[str] = frozenset(self._required(tree))
         """Chosen by the analyst, evidence of open issues and of resolutions, representatives."""
         self.optional: tuple[str, ...] = tuple(self._optional(tree.root))
@@ -158,9 +158,9 @@ def has_failed(step: Step) -> bool:
 class _TreeView:
     """The lines of one tree at each stage."""
 
-    def __init__(self, tree: ReconciledTree) -> None:
+    def __init__(self, tree: ReconciledTree, actions: Actions) -> None:
         self.tree = tree
-        self._actions = transcript_actions([leaf.step for leaf in leaves(tree.root)])
+        self._actions = actions.transcript
         self._open = {issue.id: issue for issue in open_issues(tree)}
         verdicts = [node.verdict for node in nodes(tree.root) if isinstance(node, Subtask) and node.verdict]
         self._fatal = {name for verdict in verdicts for name in verdict.restated_fatal}

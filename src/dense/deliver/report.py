@@ -19,8 +19,8 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from dense.actions.blocks import TranscriptAction, transcript_actions
-from dense.actions.effects import EffectsOf
+from dense.actions.action import Actions
+from dense.actions.transcript import TranscriptAction
 from dense.deliver.ending import ending_sentence, hands_over
 from dense.deliver.key_actions import KeyAction, quote_action, rank_key_actions
 from dense.deliver.lines import Line
@@ -74,11 +74,9 @@ NOTE_SHARE, MAX_NOTE_BYTES = 6, 900
 """The line on what is left out may take one in so many parts of the room, and at most so many bytes."""
 MAX_NOTE_TRIES = 3
 """So often room that the line did not need is given to the rest."""
-OWN_LABELS = frozenset(
-    "state|next step|next steps|open issue|open issues|proven|summary|unchecked|met|not met|dead end|dead ends".split(
-        "|"
-    )
-)
+OWN_LABELS = frozenset({"state", "proven", "summary", "unchecked", "met", "not met"}) | {
+    f"{name}{plural}" for name in ("next step", "open issue", "dead end") for plural in ("", "s")
+}
 """Names that the report's own lines begin with: what a program printed under one is no value to pass on."""
 NO_LETTERS = re.compile(r"[\W\d_]+")
 MAX_EVIDENCE_CHARS = 240
@@ -90,13 +88,13 @@ PLACES = {"needs": 0, "order": 1}
 """What a rerun needs comes before the subtasks."""
 
 
-def tree_report(tree: ReconciledTree, *, effects: EffectsOf) -> Fit:
+def tree_report(tree: ReconciledTree, actions: Actions | None = None) -> Fit:
     """Makes the report on a tree in so many bytes. In a session the products of the last request come first."""
-    actions = transcript_actions(steps := [leaf.step for leaf in leaves(tree.root)])
-    requests = session_requests(tree.task, actions, steps)
-    lines = list(_lines(tree, actions, requests))
-    keys = rank_key_actions(tree, actions, effects)
-    if _looks_done(tree, actions):
+    actions = actions or Actions([leaf.step for leaf in leaves(tree.root)])
+    requests = session_requests(tree.task, actions)
+    lines = list(_lines(tree, actions.transcript, requests))
+    keys = rank_key_actions(tree, actions)
+    if _looks_done(tree, actions.transcript):
         hidden = SEARCHING | {"dead-end"} if state_of(tree.root) == "complete" else SEARCHING
         lines = [item for item in lines if item.kind not in hidden]
         keys = [key for key in keys if key.role != "needed" or key.product]
@@ -346,9 +344,8 @@ def _proven(tree: ReconciledTree) -> Iterator[Line]:
     values = [value for node in subtasks for value in node.facets.key_values if not value.is_claim]
     by_name = {value.name or value.text: value for value in values if _plain_label(value.name) not in OWN_LABELS}
     left_out = sum(node.facets.left_out.get("key_values", 0) for node in subtasks)
-    clauses = [one_line(describe_value(value)) for value in by_name.values()] + [f"and {left_out} more"] * (
-        left_out > 0
-    )
+    clauses = [one_line(describe_value(value)) for value in by_name.values()]
+    clauses += [f"and {left_out} more"] if left_out else []
     if clauses:
         yield _line("proven", "proven: ", "; ".join(clauses))
     met = [one for one in tree.requirements if one.met == "yes"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from msgspec import Struct
 
-from dense.actions.blocks import TranscriptAction
+from dense.actions.action import Actions
 from dense.deliver.page import one_line
 from dense.text.clip import clip_end
-from dense.trajectory import Step, Task
+from dense.trajectory import Task
 
 MIN_ACTIONS = 5
 """With fewer actions for each request, on average, a session is a dialog: its user answers more than asks."""
@@ -27,17 +26,17 @@ class Request(Struct, frozen=True):
     words: str
 
 
-def session_requests(task: Task | None, actions: Sequence[TranscriptAction], steps: Sequence[Step]) -> list[Request]:
+def session_requests(task: Task | None, actions: Actions) -> list[Request]:
     """The requests in order, the first of which is the task; none if there is only that, or if it is a dialog. One
     that nothing follows, such as a word of thanks, is none."""
-    if not any(seen.origin == "user" for step in steps for seen in step.observations):
+    if not any(seen.origin == "user" for step in actions.steps for seen in step.observations):
         return []  # without reading all outputs
     starts = [(1, task.instruction if task else "")]
-    for action in actions:
+    for action in actions.transcript:
         said = [block.text for block in action.blocks if block.kind == "output" and block.origin == "user"]
         if words := [text for text in said if not NO_REQUEST.match(text)]:
             starts.append((action.last + 1, words[-1]))
-    count = actions[-1].last if actions else 0
+    count = len(actions)
     starts = [one for one in starts if one[0] <= count]
     if len(starts) < 2 or count < MIN_ACTIONS * len(starts):
         return []

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dense.detectors.registry import Detector, Finding, FindingCode
 from dense.evidence.ending.ending import longest_text
 from dense.evidence.facts.facts import SUCCESS, ActionFacts
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.phases import team_of
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.words import pattern
 from dense.text.guarded import GuardedPattern
+from dense.text.numbers import decimal
 from dense.text.sentences import first_sentences
 
 FAILURE_ADMITTED = FindingCode(
@@ -58,7 +58,10 @@ def _claims(evidence: TraceEvidence, closing: int, text: str) -> Iterator[Findin
     """The first result that the last message reports, or one after an action that gave nothing, and that no output
     before it shows. Numbers in files that were only looked at are no result."""
     gave_nothing = [fact.action for fact in evidence.facts[: closing - 2] if _gave_nothing(fact, evidence)]
-    for action, said in (*[(one + 1, evidence.steps[one].message) for one in gave_nothing], (closing, text)):
+    for action, said in (
+        *[(action_before + 1, evidence.steps[action_before].message) for action_before in gave_nothing],
+        (closing, text),
+    ):
         for claim in CLAIM.finditer(said[-MAX_CHARS:]):
             if not _is_shown(next(filter(None, claim.groups()), ""), evidence, action):
                 yield CLAIM_UNSHOWN.found("", action, quote=_sentence_at(claim.start(), said[-MAX_CHARS:]))
@@ -68,7 +71,7 @@ def _claims(evidence: TraceEvidence, closing: int, text: str) -> Iterator[Findin
 def _gave_nothing(fact: ActionFacts, evidence: TraceEvidence) -> bool:
     step = evidence.step(fact.action)
     is_short = bool(step.calls) and sum(len(seen.text) for seen in step.observations) <= MAX_NOTICE_CHARS
-    return is_short and not program_output(fact, step).strip()
+    return is_short and not evidence.output(fact.action).strip()
 
 
 def _is_shown(number: str, evidence: TraceEvidence, before: int) -> bool:
@@ -77,23 +80,25 @@ def _is_shown(number: str, evidence: TraceEvidence, before: int) -> bool:
     outputs = [seen.text for action in ran for seen in evidence.step(action).observations]
     if not number:
         return any(SUCCESS.search(text) for text in outputs)
-    value, digits = float(number), len(number.partition(".")[2])
+    value, digits = decimal(number), len(number.partition(".")[2])
     known = (
-        float(one.replace(",", ""))
+        decimal(known_value)
         for text in (*outputs, evidence.task.instruction if evidence.task else "")
-        for one in NUMBER.findall(text)
+        for known_value in NUMBER.findall(text)
     )
-    return value < 2 or any(value in (round(one, digits), round(100 * one, digits)) for one in known)
+    return value < 2 or any(
+        value in (round(known_value, digits), round(100 * known_value, digits)) for known_value in known
+    )
 
 
 def _sentence(words: GuardedPattern, text: str) -> str:
     """The sentence of a text that has such words outside code and quotes; empty if there is none."""
-    found = words.search(QUOTED.sub(lambda quote: " " * len(quote[0]), text))
-    return "" if found is None else _sentence_at(found.start(), text)
+    match = words.search(QUOTED.sub(lambda quote: " " * len(quote[0]), text))
+    return "" if match is None else _sentence_at(match.start(), text)
 
 
-def _sentence_at(place: int, text: str) -> str:
-    starts = [0, *[mark.end() for mark in SENTENCE_START.finditer(text, 0, place)]]
+def _sentence_at(position: int, text: str) -> str:
+    starts = [0, *[mark.end() for mark in SENTENCE_START.finditer(text, 0, position)]]
     return next(iter(first_sentences(text[starts[-1] :], 200)), "").strip()
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import islice
 
+from dense.actions.action import Actions
 from dense.actions.check_commands import is_test_file
-from dense.actions.step_effects import EffectsCache
 from dense.detectors.registry import Finding, detect
 from dense.evidence.ending.done import DemandEvidence, demands, is_shown_done
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.outputs import found_nothing, program_output
+from dense.evidence.facts.outputs import found_nothing
 from dense.evidence.facts.paths import base_name, is_among, is_temporary, is_trial_file
 from dense.evidence.links.attempts import Attempt, attempts
 from dense.evidence.trace import TraceEvidence
@@ -36,13 +36,13 @@ class TraceAssessment:
 
     def __init__(self, trajectory: Trajectory) -> None:
         self.trajectory = trajectory
-        self.effects = EffectsCache()
-        """What each step did."""
+        self.actions = Actions(trajectory.steps)
+        """What each step did and showed."""
 
     @cached_property
     def evidence(self) -> TraceEvidence:
         """What the trace shows."""
-        return TraceEvidence(self.trajectory, self.effects)
+        return TraceEvidence(self.trajectory, self.actions)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -51,12 +51,14 @@ class TraceAssessment:
 
     def findings_in(self, first: int, last: int) -> tuple[Finding, ...]:
         """The findings whose last evidence lies in a range of actions."""
-        start = bisect_left(self.findings, first, key=lambda one: one.evidence[-1])
+        start = bisect_left(self.findings, first, key=lambda finding: finding.evidence[-1])
         return self.findings[start : bisect_right(self.findings, last, start, key=lambda one: one.evidence[-1])]
 
     def left_at(self, action: int) -> Finding | None:
         """A serious finding that is open for good when an action hands over."""
-        left = (one for one in self.findings if one.is_serious and one.is_open and one.opened < action)
+        left = (
+            finding for finding in self.findings if finding.is_serious and finding.is_open and finding.opened < action
+        )
         return next(left, None)
 
     @cached_property
@@ -72,19 +74,19 @@ class TraceAssessment:
     @cached_property
     def is_complete(self) -> bool:
         """Whether the work is shown to be done and nothing is open."""
-        return self.is_shown_done and not any(one.is_open for one in self.findings)
+        return self.is_shown_done and not any(finding.is_open for finding in self.findings)
 
     @cached_property
     def attempts(self) -> list[Attempt]:
         """Ranges of actions that failed and were recovered or given up; none overlaps another."""
         evidence = self.evidence
-        unsettled = frozenset(one.opened for one in self._failed_checks if one.is_open)
+        unsettled = frozenset(check.opened for check in self._failed_checks if check.is_open)
         return attempts(evidence.facts, evidence.history, unsettled, evidence.first_change)
 
     def attempts_in(self, first: int, last: int) -> list[Attempt]:
         """The attempts that touch a range of actions."""
-        start = bisect_left(self.attempts, first, key=lambda one: one.last)
-        end = bisect_right(self.attempts, last, key=lambda one: one.first)
+        start = bisect_left(self.attempts, first, key=lambda attempt: attempt.last)
+        end = bisect_right(self.attempts, last, key=lambda touched: touched.first)
         return self.attempts[start:end]
 
     def edited_tests(self, failed: Sequence[int], recovery: int) -> list[str]:
@@ -108,10 +110,17 @@ class TraceAssessment:
         product, the check that passed last, the last look at each deliverable, calls that changed something other than
         files."""
         evidence = self.evidence
-        shown = [action for one in self.findings for action in (*one.evidence, one.resolution) if action is not None]
+        shown = [
+            action
+            for finding in self.findings
+            for action in (*finding.evidence, finding.resolution)
+            if action is not None
+        ]
         passed = [check.action for check in evidence.checks if check.has_passed]
         looks = [
-            one.seen_at for one in evidence.tracked_files if one.is_shown and self._reads_result(one.path, one.seen_at)
+            file.seen_at
+            for file in evidence.tracked_files
+            if file.is_shown and self._reads_result(file.path, file.seen_at)
         ]
         changes = [fact.action for fact in evidence.facts if _changes_no_file(fact) and not fact.has_failed]
         made = [action for path, action in evidence.products.items() if not is_trial_file(path)]
@@ -127,19 +136,21 @@ class TraceAssessment:
         asked = [
             fact.action
             for fact in evidence.facts
-            if fact.phase == "explore" and not fact.commands and not fact.has_failed and self._has_output(fact)
+            if fact.phase == "explore" and not fact.commands and not fact.has_failed and self.has_output(fact)
         ]
         if not changes:
             is_dialog = not evidence.products and any(fact.is_followed_by_user for fact in evidence.facts)
             return set(asked[-MAX_SOURCES:]) if is_dialog else set()
-        found: dict[int, None] = {}
+        sources: dict[int, None] = {}
         for change in changes:
             given = " ".join(as_text(call.arguments) for call in evidence.step(change).calls)[:MAX_GIVEN_CHARS]
             for name in dict.fromkeys(ID.findall(given)):
-                before = (one for one in reversed(asked) if one < change)
-                shows = (one for one in before if any(name in seen.text for seen in evidence.step(one).observations))
-                found.update(dict.fromkeys(islice(shows, 1)))
-        return set(list(found)[-MAX_SOURCES:])
+                before = (lookup for lookup in reversed(asked) if lookup < change)
+                shows = (
+                    lookup for lookup in before if any(name in seen.text for seen in evidence.step(lookup).observations)
+                )
+                sources.update(dict.fromkeys(islice(shows, 1)))
+        return set(list(sources)[-MAX_SOURCES:])
 
     def _reads_result(self, path: str, action: int) -> bool:
         """Whether an action reads a file of results, not a program."""
@@ -150,81 +161,58 @@ class TraceAssessment:
         """Whether a range of actions reached something and leaves nothing open."""
         if (first, last) == (1, len(self.evidence.facts)):
             return self.is_complete
-        inside = [one for one in self.findings_in(first, last) if first <= one.evidence[0]]
-        is_open = any(one.resolution is None or one.resolution > last for one in inside)
+        inside = [finding for finding in self.findings_in(first, last) if first <= finding.evidence[0]]
+        is_open = any(finding.resolution is None or finding.resolution > last for finding in inside)
         return not is_open and self.is_shown_within(first, last)
 
     def is_shown_within(self, first: int, last: int) -> bool:
         """Whether a range of actions reached something: what it changed was read or checked afterwards, and what it
         tried last did not fail; a range without changes found something out."""
-        evidence = self.evidence
-        inside = evidence.facts[first - 1 : last]
-        acted = [fact for fact in inside if fact.phase not in {"talk", "deliver"}]
-        breaks_off = last == len(evidence.facts) and evidence.ending.kind == "broken_off"
-        if not acted or acted[-1].has_failed or breaks_off:
-            return False
-        checks = evidence.checks_in(first, last)
-        if checks and not checks[-1].has_passed:
-            return False
-        if self._gave_up_within(first, last, acted[-1].action) or self._is_rejected_within(inside):
-            return False
-        changed = next((fact.action for fact in reversed(inside) if not fact.has_failed and _changes(fact)), 0)
-        if self._first_open_check < changed:
-            return False  # the change was to fix that check, which never ran again
-        if self.is_complete:
-            return True  # later evidence shows what came of it
-        if changed:
-            return any(self._confirms(fact, changed) for fact in evidence.facts[changed - 1 : last])
-        if any(fact.delegates_to for fact in inside):
-            return False  # only words say whether another agent found out what it was asked
-        if acted[-1].phase == "run" and acted[-1].result.is_empty:
-            return False  # a program that was to find something out printed nothing
-        output = program_output(acted[-1], evidence.step(acted[-1].action))
-        if acted[-1].result.reported_problem or found_nothing(acted[-1], output):
-            return False
-        fetched = [fact for fact in acted if any("://" in address for address in fact.effects.network)]
-        if fetched and all(fact.has_failed for fact in fetched):
-            return False  # nothing that was fetched came
-        return any(not fact.has_failed and self._has_output(fact) for fact in acted)
+        part = _Range(self, first, last)
+        return next((is_shown for is_shown, applies in SHOWN if applies(part)), False)
 
-    def _gave_up_within(self, first: int, last: int, final: int) -> bool:
+    def gave_up_within(self, first: int, last: int, final: int) -> bool:
         """Whether an attempt was given up; in a complete whole only if it ends the range, at its `final` action."""
-        inside = [one for one in self.attempts_in(first, last) if first <= one.first and one.last <= last]
-        inside = [one for one in inside if one.last >= final or not self.is_complete]
-        return any(one.recovery is None or self.edited_tests(one.failed, one.recovery) for one in inside)
+        inside = [
+            attempt for attempt in self.attempts_in(first, last) if first <= attempt.first and attempt.last <= last
+        ]
+        inside = [attempt for attempt in inside if attempt.last >= final or not self.is_complete]
+        return any(
+            attempt.recovery is None or self.edited_tests(attempt.failed, attempt.recovery) for attempt in inside
+        )
 
-    def _is_rejected_within(self, inside: Sequence[ActionFacts]) -> bool:
+    def is_rejected_within(self, inside: Sequence[ActionFacts]) -> bool:
         """Whether the agent calls the last run wrong, or an answer was rejected."""
         evidence = self.evidence
         scripts = [fact.action for fact in inside if fact.effects.scripts][-1:]
         runs = [fact.action for fact in inside if fact.phase == "run"][-1:]
         if any(map(evidence.complaint_after, (*scripts, *runs))):
             return True
-        return any(inside[0].action <= one.action <= inside[-1].action for one in evidence.rejections)
+        return any(inside[0].action <= rejection.action <= inside[-1].action for rejection in evidence.rejections)
 
-    def _confirms(self, fact: ActionFacts, changed: int) -> bool:
+    def confirms(self, fact: ActionFacts, changed: int) -> bool:
         """Whether an action runs what was changed, or shows it and its contents are no guess."""
         if not fact.has_failed and (fact.is_check or fact.effects.scripts):
             return True
         made = self.evidence.history.reads_back(fact.action)
         if made is None or made < changed:
             return False
-        return not self.evidence.origins.is_guess(program_output(fact, self.evidence.step(fact.action)), made)
+        return not self.evidence.origins.is_guess(self.evidence.output(fact.action), made)
 
-    def _has_output(self, fact: ActionFacts) -> bool:
+    def has_output(self, fact: ActionFacts) -> bool:
         """Whether a tool returned something: what a harness says does not count."""
         observations = self.evidence.step(fact.action).observations
-        return any(one.origin == "tool" and one.text.strip() for one in observations)
+        return any(observation.origin == "tool" and observation.text.strip() for observation in observations)
 
     @cached_property
     def _failed_checks(self) -> list[Finding]:
-        return [one for one in self.findings if one.code == "check_failed"]
+        return [finding for finding in self.findings if finding.code == "check_failed"]
 
     @cached_property
-    def _first_open_check(self) -> int:
+    def first_open_check(self) -> int:
         """The first serious failed check that never passed again; beyond the end if there is none."""
-        found = [one.opened for one in self._failed_checks if one.is_serious and one.is_open]
-        return min(found, default=len(self.evidence.facts) + 1)
+        openeds = [check.opened for check in self._failed_checks if check.is_serious and check.is_open]
+        return min(openeds, default=len(self.evidence.facts) + 1)
 
 
 def _changes_no_file(fact: ActionFacts) -> bool:
@@ -234,3 +222,72 @@ def _changes_no_file(fact: ActionFacts) -> bool:
 
 def _changes(fact: ActionFacts) -> bool:
     return bool(fact.effects.writes or fact.effects.deletes)
+
+
+# Whether a range of actions reached something
+
+
+class _Range:
+    """A range of actions, by the numbers of the first and the last."""
+
+    def __init__(self, trace: TraceAssessment, first: int, last: int) -> None:
+        self.trace, self.evidence, self.first, self.last = trace, trace.evidence, first, last
+        self.facts = self.evidence.facts[first - 1 : last]
+        self.acted = [fact for fact in self.facts if fact.phase not in {"talk", "deliver"}]
+
+    @property
+    def final(self) -> ActionFacts:
+        """The last action that did something."""
+        return self.acted[-1]
+
+    @property
+    def breaks_off(self) -> bool:
+        return self.last == len(self.evidence.facts) and self.evidence.ending.kind == "broken_off"
+
+    @property
+    def fails_last_check(self) -> bool:
+        checks = self.evidence.checks_in(self.first, self.last)
+        return bool(checks) and not checks[-1].has_passed
+
+    @cached_property
+    def changed(self) -> int:
+        """The last action that changed a file; 0 if none did."""
+        return next((fact.action for fact in reversed(self.facts) if not fact.has_failed and _changes(fact)), 0)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether something shows or runs what was changed last."""
+        later = self.evidence.facts[self.changed - 1 : self.last]
+        return any(self.trace.confirms(fact, self.changed) for fact in later)
+
+    @property
+    def found_nothing(self) -> bool:
+        output = self.evidence.output(self.final.action)
+        return bool(self.final.result.reported_problem) or found_nothing(self.final, output)
+
+    @property
+    def fetched_nothing(self) -> bool:
+        fetched = [fact for fact in self.acted if any("://" in address for address in fact.effects.network)]
+        return bool(fetched) and all(fact.has_failed for fact in fetched)
+
+
+SHOWN: tuple[tuple[bool, Callable[[_Range], bool]], ...] = (
+    (False, lambda part: not part.acted or part.final.has_failed or part.breaks_off),
+    (False, lambda part: part.fails_last_check),
+    (False, lambda part: part.trace.gave_up_within(part.first, part.last, part.final.action)),
+    (False, lambda part: part.trace.is_rejected_within(part.facts)),
+    # The change was to fix a check that never ran again.
+    (False, lambda part: part.trace.first_open_check < part.changed),
+    # Later evidence shows what came of it.
+    (True, lambda part: part.trace.is_complete),
+    (True, lambda part: bool(part.changed) and part.is_confirmed),
+    (False, lambda part: bool(part.changed)),
+    # Only words say whether another agent found out what it was asked.
+    (False, lambda part: any(fact.delegates_to for fact in part.facts)),
+    # A program that was to find something out printed nothing.
+    (False, lambda part: part.final.phase == "run" and part.final.result.is_empty),
+    (False, lambda part: part.found_nothing),
+    (False, lambda part: part.fetched_nothing),
+    (True, lambda part: any(not fact.has_failed and part.trace.has_output(fact) for fact in part.acted)),
+)
+"""Whether a range of actions reached something: the first row that applies; no row means that it did not."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dense.detectors.registry import Detector, Finding, FindingCode, each_of
 from dense.evidence.ending.done import ANSWER_FORM, is_verified, is_work_shown, sight_of_answer
 from dense.evidence.ending.ending import prints_work, submitted_answer
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.trace import TraceEvidence
 
 ANSWER_REJECTED = FindingCode("answer_rejected", "A submitted answer was rejected.", "serious", "root")
@@ -32,10 +31,10 @@ def rejected_answers(evidence: TraceEvidence) -> Iterator[Finding]:
     if not (rejections := evidence.rejections):
         return
     last = rejections[-1]
-    actions = [one.action for one in rejections]
+    actions = [rejection.action for rejection in rejections]
     later = [fact.action for fact in evidence.facts[last.action :] if fact.phase == "deliver"]
     answer = submitted_answer(evidence.fact(later[-1]), evidence.step(later[-1])) if later else ""
-    if later and answer in {one.answer for one in rejections if one.answer}:
+    if later and answer in {rejection.answer for rejection in rejections if rejection.answer}:
         yield ANSWER_REJECTED.found(last.answer, *actions, later[-1], line=last.line, repeated=answer)
     elif ANSWER_FORM.fullmatch(answer) and not sight_of_answer(evidence, answer):
         yield ANSWER_REJECTED.found(last.answer, *actions, later[-1], line=last.line, guessed=answer)
@@ -48,7 +47,7 @@ def empty_submission(evidence: TraceEvidence) -> Iterator[Finding]:
     last = evidence.facts[-1]
     step = evidence.steps[-1]
     is_printed = last.phase == "deliver" and prints_work(last) and not last.has_failed
-    if is_printed and step.observations and not program_output(last, step).strip():
+    if is_printed and step.observations and not evidence.output(last.action).strip():
         yield SUBMISSION_EMPTY.found(last.commands[-1], last.action)
 
 

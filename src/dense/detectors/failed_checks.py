@@ -79,35 +79,61 @@ def _failed_check(evidence: TraceEvidence, check: Check, later: list[Check]) -> 
 
 
 def _context(evidence: TraceEvidence, check: Check, later: Sequence[Check]) -> _Context:
+    """What speaks for or against the agent: the first that applies."""
     if check.action < evidence.first_change:
         return _Context("before_changes")
-    for one in evidence.baseline_checks:
-        is_same = one.runner == check.runner and (one.subjects == check.subjects or one.subjects & check.subjects)
-        if one.has_passed is False and one.failed >= check.failed and is_same:
-            return _Context("fails_without_changes", one.action)
-    before = [one for one in evidence.checks if one.action < check.action and one.command == check.command]
-    same = [
-        one.action for one in before if one.has_passed and (one.action, one.command) not in evidence.reverted_checks
+    return (
+        _fails_without_changes(evidence, check)
+        or _passed_before(evidence, check)
+        or _dropped(evidence, check)
+        or _overtaken(evidence, check, later)
+        or _excused(evidence, check)
+        or _Context("edited_later" if evidence.last_change > check.action else "unchanged")
+    )
+
+
+def _fails_without_changes(evidence: TraceEvidence, check: Check) -> _Context | None:
+    """The same check fails without the changes of the attempt, too."""
+    for baseline in evidence.baseline_checks:
+        is_same = baseline.subjects == check.subjects or bool(baseline.subjects & check.subjects)
+        is_same = is_same and baseline.runner == check.runner
+        if is_same and baseline.has_passed is False and baseline.failed >= check.failed:
+            return _Context("fails_without_changes", baseline.action)
+    return None
+
+
+def _passed_before(evidence: TraceEvidence, check: Check) -> _Context | None:
+    """The same command passed on the same work."""
+    passed = [
+        before.action
+        for before in evidence.checks
+        if before.action < check.action and before.command == check.command and before.has_passed
+        if (before.action, before.command) not in evidence.reverted_checks
     ]
-    if same and evidence.last_change <= same[-1]:
-        return _Context("passed_before", same[-1])
-    if (dropped := _dropped(evidence, check)) is not None:
-        return dropped
-    passed = next((one.action for one in reversed(later) if one.has_passed and one.action > evidence.last_change), 0)
-    if passed and (own := _own_files(evidence, check)):
-        return _Context("own_check_overtaken", passed, own[-1])
+    is_same_work = bool(passed) and evidence.last_change <= passed[-1]
+    return _Context("passed_before", passed[-1]) if is_same_work else None
+
+
+def _overtaken(evidence: TraceEvidence, check: Check, later: Sequence[Check]) -> _Context | None:
+    """A check of the agent's own, and another one passed after the last change."""
+    passed = (run.action for run in reversed(later) if run.has_passed and run.action > evidence.last_change)
+    action = next(passed, 0)
+    own = _own_files(evidence, check) if action else []
+    return _Context("own_check_overtaken", action, own[-1]) if own else None
+
+
+def _excused(evidence: TraceEvidence, check: Check) -> _Context | None:
+    """The agent ascribes the failure to something other than its changes."""
     following = evidence.steps[check.action : check.action + EXCUSE_DISTANCE]
     quote = next((words for step in following if (words := find_excuse(step.message or step.reasoning))), "")
-    if quote:
-        return _Context("excused", quote=quote)
-    return _Context("edited_later" if evidence.last_change > check.action else "unchanged")
+    return _Context("excused", quote=quote) if quote else None
 
 
 def _own_files(evidence: TraceEvidence, check: Check) -> list[str]:
     """The files of a check, if the agent wrote all of them and the task names none."""
     names = [base_name(path) for path in check.scope.paths if path not in check.scope.folders]
     written = {base_name(path) for fact in evidence.facts[: check.action] for path in fact.effects.writes}
-    named = {base_name(one.subject) for one in evidence.requirements if one.kind == "file"}
+    named = {base_name(requirement.subject) for requirement in evidence.requirements if requirement.kind == "file"}
     return names if written.issuperset(names) and named.isdisjoint(names) else []
 
 

@@ -28,7 +28,7 @@ def failed_program(evidence: TraceEvidence) -> Iterator[Finding]:
     if last is None or not last.has_failed or any(check.action == last.action for check in evidence.checks):
         return
     families = _families(last)
-    if not families or not families[-1].is_program_fault or any(one.is_missing_dependency for one in families):
+    if not families or not families[-1].is_program_fault or any(family.is_missing_dependency for family in families):
         return
     if last.action < evidence.first_change or may_be_intended(evidence, last):
         return
@@ -41,7 +41,7 @@ def failed_program(evidence: TraceEvidence) -> Iterator[Finding]:
 def _is_overtaken(evidence: TraceEvidence, last: ActionFacts) -> bool:
     """Whether something else ran after the last change and worked, and what failed is code on the command line or a
     file of the agent's own that the task does not name: a probe, not the work."""
-    named = {base_name(one.subject) for one in evidence.requirements if one.kind == "file"}
+    named = {base_name(requirement.subject) for requirement in evidence.requirements if requirement.kind == "file"}
     scripts = {base_name(path) for path in last.effects.scripts}
     own = {name.removesuffix(".py") for name in scripts}
     is_probe = scripts.isdisjoint(named) and evidence.written_names.issuperset(own)

@@ -31,8 +31,8 @@ def conflicts_left(evidence: TraceEvidence) -> Iterator[Finding]:
         if fact.effects.runs and "git" not in fact.effects.runs and not fact.effects.reads:
             continue
         if line := _conflict(evidence, fact):
-            later = [one for one in evidence.facts[fact.action :] if not one.has_failed]
-            if not any(one.family in SETTLING or one.effects.writes for one in later):
+            later = [following for following in evidence.facts[fact.action :] if not following.has_failed]
+            if not any(following.family in SETTLING or following.effects.writes for following in later):
                 yield CONFLICT_LEFT.found("", fact.action, line=line)
             return
 
@@ -40,8 +40,8 @@ def conflicts_left(evidence: TraceEvidence) -> Iterator[Finding]:
 def _conflict(evidence: TraceEvidence, fact: ActionFacts) -> str:
     for seen in evidence.step(fact.action).observations:
         may_show = seen.origin == "tool" and contains_any(seen.text, SIGNS)
-        if may_show and (found := CONFLICT.search(seen.text[:MAX_CHARS])):
-            return found[0].strip()
+        if may_show and (match := CONFLICT.search(seen.text[:MAX_CHARS])):
+            return match[0].strip()
     return ""
 
 

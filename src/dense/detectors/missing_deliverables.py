@@ -76,9 +76,9 @@ def _asks_for_change(file: TrackedFile) -> bool:
 def lost_inputs(evidence: TraceEvidence) -> Iterator[Finding]:
     """A file that vanished while the file that it belongs to was worked on, if the task names either: `main.db`, or
     the WAL that `main.db-wal` adds to its name."""
-    found = vanished_files(evidence.facts, evidence.steps)
-    words = set(WORD.findall(evidence.task.instruction.lower())) if found and evidence.task else set[str]()
-    for one in found:
+    findings = vanished_files(evidence.facts, evidence.steps)
+    words = set(WORD.findall(evidence.task.instruction.lower())) if findings and evidence.task else set[str]()
+    for one in findings:
         named = WORD.findall(base_name(one.path).lower())
         if not words or not words.isdisjoint(named):
             yield INPUT_LOST.found(one.path, one.seen, one.cause, one.missed, owner=one.owner, cause=one.cause)
@@ -88,33 +88,33 @@ def unused_clues(evidence: TraceEvidence) -> Iterator[Finding]:
     """Values that fit one end of what the task asks for, if nothing was seen that fits it as a whole."""
     given = evidence.task, evidence.requirements, evidence.steps
     if (clues := pieces(*given)) and best_candidate(*given) is None:
-        actions = sorted({one.action for one in clues})
-        yield CLUE_UNUSED.found("", *actions, pieces=tuple(f"`{one.text}` (a{one.action})" for one in clues))
+        actions = sorted({clue.action for clue in clues})
+        yield CLUE_UNUSED.found("", *actions, pieces=tuple(f"`{clue.text}` (a{clue.action})" for clue in clues))
 
 
 def missed_limits(evidence: TraceEvidence) -> Iterator[Finding]:
     """Limits of the task that the last measurement misses; a doubt if another quantity may be meant."""
-    for one in evidence.requirements:
-        if one.kind != "threshold" or one.role != "deliverable":
+    for requirement in evidence.requirements:
+        if requirement.kind != "threshold" or requirement.role != "deliverable":
             continue
-        measured = measured_limit(evidence, one)
+        measured = measured_limit(evidence, requirement)
         if measured is not None and not measured.is_kept:
-            severity = "serious" if is_exact(one) else "doubt"
+            severity = "serious" if is_exact(requirement) else "doubt"
             yield LIMIT_MISSED.found(
-                one.subject, measured.action, severity=severity, value=measured.value, clause=one.clause
+                requirement.subject, measured.action, severity=severity, value=measured.value, clause=requirement.clause
             )
 
 
 def silent_ports(evidence: TraceEvidence) -> Iterator[Finding]:
     """Ports that the task asks for, if every request in the trace was refused."""
-    for one in evidence.requirements:
-        if one.kind != "port" or one.role != "deliverable":
+    for requirement in evidence.requirements:
+        if requirement.kind != "port" or requirement.role != "deliverable":
             continue
-        asked = [fact for fact in evidence.facts if any(f":{one.subject}" in text for text in fact.commands)]
+        asked = [fact for fact in evidence.facts if any(f":{requirement.subject}" in text for text in fact.commands)]
         texts = ["\n".join(seen.text for seen in evidence.step(fact.action).observations) for fact in asked]
-        refusals = [found and found[0].strip() for found in map(NO_CONNECTION.search, texts)]
+        refusals = [refusal and refusal[0].strip() for refusal in map(NO_CONNECTION.search, texts)]
         if refusals and all(refusals):
-            yield PORT_SILENT.found(one.subject, asked[-1].action, line=refusals[-1] or "")
+            yield PORT_SILENT.found(requirement.subject, asked[-1].action, line=refusals[-1] or "")
 
 
 DETECTOR = Detector(

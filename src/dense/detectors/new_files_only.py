@@ -34,13 +34,15 @@ def new_files_only(evidence: TraceEvidence) -> Iterator[Finding]:
     if changed and diff.is_whole and not _is_any_edited(evidence, (*diff.changes, *diff.unrequested)):
         edits = sorted({evidence.products[path] for path in changed})
         yield CHANGES_NOT_SUBMITTED.found("", *edits, diff.action, files=tuple(changed))
-    if rewritten := [one for one in diff.changes if one.rewritten]:
-        edits = [one.action for one in evidence.test_edits if any(same_file(one.path, test.path) for test in rewritten)]
-        files = tuple(one.path for one in rewritten)
+    if rewritten := [change for change in diff.changes if change.rewritten]:
+        edits = [
+            edit.action for edit in evidence.test_edits if any(same_file(edit.path, test.path) for test in rewritten)
+        ]
+        files = tuple(file.path for file in rewritten)
         yield EXPECTATION_REWRITTEN.found("", *edits[-1:], diff.action, files=files, line=rewritten[0].rewritten)
     if not diff.unrequested:
         return
-    files = tuple(one.path for one in diff.unrequested)
+    files = tuple(file.path for file in diff.unrequested)
     if diff.is_whole and not diff.changes and not evidence.deliverables:
         yield ONLY_NEW_FILES.found("", diff.action, files=files)
     else:
@@ -49,7 +51,7 @@ def new_files_only(evidence: TraceEvidence) -> Iterator[Finding]:
 
 def _is_any_edited(evidence: TraceEvidence, changes: Sequence[FileChange]) -> bool:
     """Whether a call of the attempt names a file of a diff. What none names was different before the attempt began."""
-    names = {base_name(one.path) for one in changes}
+    names = {base_name(change.path) for change in changes}
     typed = (str(value) for step in evidence.steps for call in step.calls for value in call.arguments.values())
     return any(name in text for text in typed for name in names)
 

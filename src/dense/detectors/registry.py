@@ -121,7 +121,7 @@ def each_of(*functions: Callable[[TraceEvidence], Iterable[Finding]]) -> Callabl
 @cache
 def detectors() -> tuple[Detector, ...]:
     """The detectors of all modules of this package, by module name."""
-    names = sorted(found.name for found in pkgutil.iter_modules(dense.detectors.__path__, "dense.detectors."))
+    names = sorted(module.name for module in pkgutil.iter_modules(dense.detectors.__path__, "dense.detectors."))
     modules = [importlib.import_module(name) for name in names if name != __name__]
     return tuple(module.DETECTOR for module in modules if hasattr(module, "DETECTOR"))
 
@@ -135,9 +135,9 @@ def codes() -> dict[str, FindingCode]:
 def detect(evidence: TraceEvidence) -> tuple[Finding, ...]:
     """All findings of a trace in the order in which they show; by code if one action shows several."""
     is_whole = evidence.ending.kind != "continued"
-    active = [one for one in detectors() if is_whole or not one.needs_end]
-    found = [finding for one in active if not one.is_fallback for finding in one.detect(evidence)]
-    covered = {action for finding in found for action in finding.evidence}
-    fallbacks = [finding for one in active if one.is_fallback for finding in one.detect(evidence)]
-    found += [finding for finding in fallbacks if covered.isdisjoint(finding.evidence)]
-    return tuple(sorted(found, key=lambda finding: (finding.opened, finding.code)))
+    active = [detector for detector in detectors() if is_whole or not detector.needs_end]
+    findings = [finding for detector in active if not detector.is_fallback for finding in detector.detect(evidence)]
+    covered = {action for finding in findings for action in finding.evidence}
+    fallbacks = [finding for detector in active if detector.is_fallback for finding in detector.detect(evidence)]
+    findings += [finding for finding in fallbacks if covered.isdisjoint(finding.evidence)]
+    return tuple(sorted(findings, key=lambda finding: (finding.opened, finding.code)))

@@ -31,23 +31,25 @@ def rejected_messages(evidence: TraceEvidence) -> Iterable[Finding]:
     rejected = [fact for fact in evidence.facts if _is_rejected(evidence, fact)]
     if not any(step.calls for step in evidence.steps):
         return ()
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for fact in rejected[-MAX_MESSAGES:]:
         intended, code = _intended(evidence.step(fact.action))
-        later = [one for one in evidence.facts[fact.action :] if not one.has_failed]
+        later = [following for following in evidence.facts[fact.action :] if not following.has_failed]
         reason = fact.result.failures[0].line
         if written := tuple(path for path in intended.writes if not is_temporary(path)):
-            if not any(same_file(path, own) for one in later for path in one.effects.writes for own in written):
+            if not any(
+                same_file(path, own) for following in later for path in following.effects.writes for own in written
+            ):
                 # The agent hands over as if a file that it had looked at were changed.
-                known = (path for one in evidence.facts[: fact.action] for path in one.effects.reads)
+                known = (path for following in evidence.facts[: fact.action] for path in following.effects.reads)
                 is_known = any(same_file(path, written[0]) for path in known) and not is_test_file(written[0])
                 is_serious = is_known and evidence.last_change < fact.action
-                found[written[0]] = MESSAGE_REJECTED.found(
+                findings[written[0]] = MESSAGE_REJECTED.found(
                     written[0], fact.action, severity="serious" if is_serious else "doubt", reason=reason, files=written
                 )
         elif _runs_something(intended) and not any(map(_is_run, later)):
-            found[""] = MESSAGE_REJECTED.found("", fact.action, reason=reason, code=code)
-    return found.values()
+            findings[""] = MESSAGE_REJECTED.found("", fact.action, reason=reason, code=code)
+    return findings.values()
 
 
 def _is_rejected(evidence: TraceEvidence, fact: ActionFacts) -> bool:
@@ -60,9 +62,9 @@ def _is_rejected(evidence: TraceEvidence, fact: ActionFacts) -> bool:
 def _intended(step: Step) -> tuple[Effects, str]:
     """What the code in a message would have done, and the first block of it."""
     blocks = [
-        (found[1].lower(), found[2])
-        for found in CODE_BLOCK.finditer(step.message[:MAX_MESSAGE_CHARS])
-        if found[2].strip()
+        (match[1].lower(), match[2])
+        for match in CODE_BLOCK.finditer(step.message[:MAX_MESSAGE_CHARS])
+        if match[2].strip()
     ]
     calls = [
         ToolCall("python", {"code": code}) if name in PYTHON else ToolCall("bash", {"command": code})
@@ -72,7 +74,7 @@ def _intended(step: Step) -> tuple[Effects, str]:
 
 
 def _runs_something(intended: Effects) -> bool:
-    return bool(intended.tests or intended.scripts) or any(program_name(one) not in LOOKERS for one in intended.runs)
+    return bool(intended.tests or intended.scripts) or any(program_name(run) not in LOOKERS for run in intended.runs)
 
 
 def _is_run(fact: ActionFacts) -> bool:

@@ -10,7 +10,6 @@ from dense.detectors.registry import Detector, Finding, FindingCode, each_of
 from dense.evidence.deliverables.tracking import runs_after_writing
 from dense.evidence.ending.done import runs_something
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, is_among, is_named, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS
@@ -79,7 +78,7 @@ def unverified_changes(evidence: TraceEvidence) -> Iterator[Finding]:
             yield UNVERIFIED_CHANGE.found("", last, severity="doubt", files=tuple(paths), is_read=1)
         return
     new = [file.path for file in evidence.tracked_files if not file.is_old and not file.path.endswith(TEXT_ENDINGS)]
-    is_new = any(same_file(path, one) for path in named for one in new)
+    is_new = any(same_file(path, other) for path in named for other in new)
     yield UNVERIFIED_CHANGE.found("", last, severity="serious" if is_new else "doubt", files=tuple(paths))
 
 
@@ -116,12 +115,12 @@ def _shows_own_change(evidence: TraceEvidence, fact: ActionFacts) -> bool:
         return any(SNIPPET.search(seen.text[:MAX_LISTING_CHARS]) for seen in evidence.step(fact.action).observations)
     if not fact.commands or fact.has_failed or LISTING_PROGRAMS.isdisjoint(fact.effects.runs):
         return False
-    shown = program_output(fact, evidence.step(fact.action))[:MAX_LISTING_CHARS]
+    shown = evidence.output(fact.action)[:MAX_LISTING_CHARS]
     own = [path for path, action in evidence.products.items() if action == fact.action]
     if shown.strip() and any(same_file(path, read) for path in own for read in fact.effects.reads):
         return True
     typed = [line for text in fact.commands for line in map(str.strip, text.splitlines()) if line]
-    lines = [line for line in shown.splitlines() if not any(one in line for one in typed)]
+    lines = [line for line in shown.splitlines() if not any(text in line for text in typed)]
     return any(is_named(line, path) for line in lines for path in own)
 
 

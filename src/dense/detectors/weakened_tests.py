@@ -17,31 +17,31 @@ TESTS_WEAKENED = FindingCode("tests_weakened", "Tests pass only because they wer
 def weakened_tests(evidence: TraceEvidence) -> Iterable[Finding]:
     """Each check that failed and passes at the end, if nothing but tests was edited in between."""
     failed: dict[tuple[str, Scope], Check] = {}
-    found: dict[tuple[str, Scope], Finding] = {}
+    findings: dict[tuple[str, Scope], Finding] = {}
     for check in evidence.checks:
         if check.has_passed is None or not check.ran or (check.action, check.command) in evidence.reverted_checks:
             continue
         key = (check.runner, check.scope)
         if not check.has_passed:
             failed[key] = check
-            found.pop(key, None)
+            findings.pop(key, None)
         elif (before := failed.pop(key, None)) is not None:
-            edits = [one for one in evidence.test_edits if before.action < one.action < check.action]
+            edits = [edit for edit in evidence.test_edits if before.action < edit.action < check.action]
             if edits and not _edits_anything_else(evidence, before, check, edits):
-                found[key] = TESTS_WEAKENED.found(
+                findings[key] = TESTS_WEAKENED.found(
                     check.command,
                     before.action,
                     check.action,
                     tests=before.names,
-                    edited=tuple(dict.fromkeys(one.path for one in edits if not one.is_removal)),
-                    removed=tuple(dict.fromkeys(one.path for one in edits if one.is_removal)),
+                    edited=tuple(dict.fromkeys(edit.path for edit in edits if not edit.is_removal)),
+                    removed=tuple(dict.fromkeys(edit.path for edit in edits if edit.is_removal)),
                 )
-    return found.values()
+    return findings.values()
 
 
 def _edits_anything_else(evidence: TraceEvidence, failed: Check, passed: Check, edits: Sequence[TestEdit]) -> bool:
     """Whether anything but tests was changed in between, or may have been by a program."""
-    tests = {base_name(one.path) for one in edits}
+    tests = {base_name(edit.path) for edit in edits}
     for fact in evidence.facts[failed.action : passed.action - 1]:
         if fact.effects.scripts or fact.effects.installs or fact.effects.services:
             return True

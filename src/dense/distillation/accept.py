@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from dense.actions.effects import EffectsOf
+from dense.actions.action import Actions
 from dense.analyst import Analysis
 from dense.analyst.assembly import Assembly, Retention, by_height, with_children
 from dense.analyst.fallback_text import fallback_summary, fallback_title, task_title
@@ -55,7 +55,7 @@ def accept(trajectory: Trajectory, analysis: Analysis, redacted: str = "") -> Ac
     names = _identifiers(whole, len(trajectory.steps))
     root = _source(whole, trajectory, names)
     pieces = {names[id(piece)]: piece for piece in _subtasks(whole)}
-    acceptance = _Acceptance(pieces, root, assessment.effects, problems)
+    acceptance = _Acceptance(pieces, root, assessment.actions, problems)
     reconciled = acceptance.reconciled(root)
     issues = tuple(acceptance.assembly.issues.values())
     requirements, next_steps, products = _overview(draft, len(trajectory.steps), problems)
@@ -202,9 +202,9 @@ class _Acceptance:
     """Puts the valid pieces of a draft onto the source tree, bottom-up, with identifiers in the place of keys."""
 
     def __init__(
-        self, pieces: Mapping[str, SubtaskDraft], root: Subtask, effects: EffectsOf, problems: list[str]
+        self, pieces: Mapping[str, SubtaskDraft], root: Subtask, actions: Actions, problems: list[str]
     ) -> None:
-        self.assembly = Assembly(Retention(leaves(root), effects))
+        self.assembly = Assembly(Retention(leaves(root), actions))
         self._pieces, self._problems = pieces, problems
         self._nodes = {piece.key: name for name, piece in pieces.items() if piece.key}
         self._nodes |= {leaf.id: leaf.id for leaf in leaves(root)}

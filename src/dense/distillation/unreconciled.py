@@ -23,7 +23,7 @@ def unreconciled(trees: Accepted) -> ReconciledTree:
         Issue(id=f"issue_{number}", text=text, raised_at=place)
         for number, (place, text) in enumerate(_left_open(source))
     ]
-    keys = tuple([leaf.id for leaf in leaves(source) if trees.assessment.effects(leaf.step).is_key])
+    keys = tuple([leaf.id for leaf in leaves(source) if trees.assessment.actions.effects(leaf.action).is_key])
     root = replace(
         source,
         summary=source.summary or fallback_summary(source.children),

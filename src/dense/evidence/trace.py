@@ -9,11 +9,11 @@ from functools import cached_property
 
 from msgspec import structs
 
-from dense.actions.effects import Effects, EffectsOf
-from dense.actions.observations.harness import awaited_commands, failed_calls, separated
+from dense.actions.action import Actions
+from dense.actions.effects import Effects
+from dense.actions.observations.harness import awaited_commands, failed_calls
 from dense.actions.observations.observe import observe
 from dense.actions.observations.result import ObservedFailure, ObservedResult
-from dense.actions.step_effects import commands
 from dense.actions.step_effects import effects as step_effects
 from dense.evidence.checks.checks import Check, could_not_run, find_checks
 from dense.evidence.checks.test_edits import TestEdit, find_reverted_checks, find_test_edits
@@ -45,20 +45,30 @@ NOT_CHECKS = (
 class TraceEvidence:
     """What one trajectory shows. Actions are known by their numbers, from 1 on."""
 
-    def __init__(self, trajectory: Trajectory, effects: EffectsOf) -> None:
+    def __init__(self, trajectory: Trajectory, actions: Actions) -> None:
         self.task = trajectory.task
-        self.steps = tuple(map(separated, trajectory.steps))
+        self.steps = tuple([action.separated for action in actions])
         self.requirements = requirements(trajectory.task)
         steps = self.steps
-        done = [with_subagents(step, effects(step)) if step.subagents else effects(step) for step in trajectory.steps]
-        texts = [commands(step) for step in steps]
+        done = [
+            with_subagents(action.step, action.effects) if action.step.subagents else action.effects
+            for action in actions
+        ]
+        texts = [action.commands for action in actions]
         awaited = awaited_commands(steps, texts)
-        origins = [awaited.get(place, place) for place in range(len(steps))]
-        results = [observe(step, done[at], texts[at]) for step, at in zip(steps, origins, strict=True)]
-        results = _with_own_names(results, done)
+
+        def result(index: int) -> ObservedResult:
+            """What came back, by what the action did, or the one whose output it asks for."""
+            origin = awaited.get(index, index)
+            if origin == index and not steps[index].subagents:
+                return actions[index].result
+            return observe(steps[index], done[origin], texts[origin])
+
+        results = _with_own_names(list(map(result, range(len(steps)))), done)
         self.facts = collect_facts(
             steps, done, results, texts, awaited={n: done[at].tests for n, at in awaited.items()}
         )
+        self._outputs: dict[int, str] = {}
         self._rejected_outputs: dict[str, str] = {}
         self.history = ActionLinks(self.facts, self.complaint_after)
 
@@ -68,13 +78,19 @@ class TraceEvidence:
     def step(self, action: int) -> Step:
         return self.steps[action - 1]
 
+    def output(self, action: int) -> str:
+        """What the programs of an action printed."""
+        if action not in self._outputs:
+            self._outputs[action] = program_output(self.fact(action), self.step(action))
+        return self._outputs[action]
+
     def complaint_after(self, action: int) -> str:
         """What the agent says right after an action, if it calls the result wrong; what it said of an earlier result
         that is all in this one; empty otherwise."""
         if action >= len(self.steps):
             return ""
         before, after = self.step(action), self.steps[action]
-        output = program_output(self.fact(action), before).strip()
+        output = self.output(action).strip()
         said = find_complaint(after.message) if before.agent == after.agent else ""
         said = said or next((words for text, words in self._rejected_outputs.items() if text in output), "")
         if said and len(output) >= MIN_REJECTED_CHARS:
@@ -84,7 +100,11 @@ class TraceEvidence:
     @cached_property
     def deliverables(self) -> list[str]:
         """The paths of the files that the task asks for."""
-        return [one.subject for one in self.requirements if one.kind == "file" and one.role == "deliverable"]
+        return [
+            requirement.subject
+            for requirement in self.requirements
+            if requirement.kind == "file" and requirement.role == "deliverable"
+        ]
 
     @cached_property
     def tracked_files(self) -> list[TrackedFile]:
@@ -94,7 +114,11 @@ class TraceEvidence:
     @cached_property
     def submitted_diff(self) -> SubmittedDiff | None:
         """The diff that is submitted at the end, if the trace shows it."""
-        named = [one.subject for one in self.requirements if one.kind == "file" and one.role != "forbidden"]
+        named = [
+            requirement.subject
+            for requirement in self.requirements
+            if requirement.kind == "file" and requirement.role != "forbidden"
+        ]
         return find_submitted_diff(self.facts, self.steps, named)
 
     @cached_property
@@ -124,13 +148,17 @@ class TraceEvidence:
     @cached_property
     def named_checks(self) -> list[str]:
         """Commands that the task names to check the work by."""
-        named = [one.subject for one in self.requirements if one.kind == "command" and one.role != "forbidden"]
+        named = [
+            requirement.subject
+            for requirement in self.requirements
+            if requirement.kind == "command" and requirement.role != "forbidden"
+        ]
         return [command for command in named if _can_check(command)]
 
     @cached_property
     def named_tests(self) -> list[str]:
         """The base names of the tests that the task names."""
-        names = [base_name(one.subject) for one in self.requirements if one.kind == "file"]
+        names = [base_name(requirement.subject) for requirement in self.requirements if requirement.kind == "file"]
         return [name for name in names if any(word in name.lower() for word in ("test", "check", "spec"))]
 
     @cached_property
@@ -209,9 +237,9 @@ class TraceEvidence:
     @cached_property
     def _first_source_change(self) -> int:
         """The first change of a file that the task names or that is no test; else the first change."""
-        named = {base_name(one.subject) for one in self.requirements if one.kind == "file"}
-        found = (action for action, name in self.changes if name in named or not is_trial_file(name))
-        return next(found, self.first_change)
+        named = {base_name(requirement.subject) for requirement in self.requirements if requirement.kind == "file"}
+        changes = (action for action, name in self.changes if name in named or not is_trial_file(name))
+        return next(changes, self.first_change)
 
     @cached_property
     def last_change(self) -> int:
@@ -239,8 +267,10 @@ def _with_own_names(results: list[ObservedResult], done: Sequence[Effects]) -> l
     """The results; what is missing by name, but is among the files of the attempt, is only not on the path."""
     if not any(failure.missing_dependency for result in results for failure in result.failures):
         return results
-    paths = [path for one in done for path in (*one.writes[:8], *one.reads[:8], *one.scripts) if "/" in path]
-    paths += [path for one in done for path in one.writes[:8]]
+    paths = [
+        path for effects in done for path in (*effects.writes[:8], *effects.reads[:8], *effects.scripts) if "/" in path
+    ]
+    paths += [path for effects in done for path in effects.writes[:8]]
     own = {part.removesuffix(".py") for path in paths if "-packages/" not in path for part in path.split("/")}
 
     def corrected(failure: ObservedFailure) -> ObservedFailure:
@@ -248,7 +278,7 @@ def _with_own_names(results: list[ObservedResult], done: Sequence[Effects]) -> l
         is_own = name in own or "cannot import name" in failure.line
         return structs.replace(failure, family=NOT_ON_PATH) if name and is_own else failure
 
-    return [structs.replace(one, failures=tuple(map(corrected, one.failures))) for one in results]
+    return [structs.replace(result, failures=tuple(map(corrected, result.failures))) for result in results]
 
 
 def _can_check(command: str) -> bool:

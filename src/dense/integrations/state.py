@@ -56,7 +56,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """The object in a file; empty if there is none, or if it is damaged."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return obj(value)
 
@@ -78,7 +78,7 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     for line in text.splitlines():
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             values.append(obj(cast("Any", value)))

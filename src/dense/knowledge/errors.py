@@ -6,9 +6,11 @@ causes before consequences."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+
+from dense.knowledge.program import by_key
 
 
 class ErrorFamily(Struct, frozen=True, eq=False, kw_only=True):
@@ -18,7 +20,8 @@ class ErrorFamily(Struct, frozen=True, eq=False, kw_only=True):
     label: str
     """What went wrong, in a few words."""
     phrases: tuple[str, ...] = ()
-    """Words of a line that show the family, in lower case."""
+    """Words that show the family, in lower case, of a line that is an error anyway: because of how it begins, or of who
+    prints it. They make no line an error."""
     pattern: re.Pattern[str] | None = None
     """Shows the family in a line without any family's phrase."""
     line_start: str = ""
@@ -46,12 +49,6 @@ class ErrorFamily(Struct, frozen=True, eq=False, kw_only=True):
     """Whether it says nothing about the task once the call was corrected."""
     is_program_fault: bool = False
     """Whether it shows that the program that ran is wrong, not only the call."""
-    is_stop: bool = False
-    """Whether somebody or something ended the program."""
-    is_no_answer: bool = False
-    """Whether a service did not answer."""
-    is_fixed_by_service: bool = False
-    """Whether starting a service may resolve it."""
     prevents_start: bool = False
     """Whether the program that failed with it did not begin its work."""
     voids_check: bool = False
@@ -83,7 +80,7 @@ PORT_IN_USE = ErrorFamily(
     code="port_in_use", label="port already in use",
     phrases=_phrases("address already in use; eaddrinuse; port is already allocated; is already in use"),
     system_message=r"[Aa]ddress already in use", subject=re.compile(r"(?:[Pp]ort |:)(\d{2,5})\b|, (\d{2,5})\)"),
-    is_external=True, is_no_answer=True)
+    is_external=True)
 DISK_FULL = ErrorFamily(
     code="disk_full", label="no space left",
     phrases=_phrases("no space left on device; enospc; disk quota exceeded; disk is full"),
@@ -130,7 +127,7 @@ PERMISSION = ErrorFamily(
     exit_codes=frozenset({126}), is_external=True, prevents_start=True, voids_check=True)
 TIME_OUT = ErrorFamily(
     code="time_out", label="timed out", phrases=_phrases("timed out; timeout; deadline exceeded; etimedout"),
-    exit_codes=frozenset({124}), curl_codes=frozenset({28}), is_program_fault=True, is_stop=True, is_no_answer=True,
+    exit_codes=frozenset({124}), curl_codes=frozenset({28}), is_program_fault=True,
     voids_check=True)
 CONNECTION = ErrorFamily(
     code="connection", label="no connection",
@@ -143,7 +140,7 @@ CONNECTION = ErrorFamily(
     ), system_message=r"Connection refused|Name or service not known",
     subject=re.compile(
         r"resolve host(?:name)?:? ([^\s:]+)|(?:connect to|server at) \"?([\w.-]+)|https?://([^\s/'\")]+)"
-    ), curl_codes=frozenset({5, 6, 7, 35, 52, 56, 60}), is_external=True, is_no_answer=True, is_fixed_by_service=True)
+    ), curl_codes=frozenset({5, 6, 7, 35, 52, 56, 60}), is_external=True)
 USAGE = ErrorFamily(
     code="usage", label="wrong arguments",
     phrases=_phrases(
@@ -172,7 +169,7 @@ NO_SUCH_FILE = ErrorFamily(
     subject=re.compile(
         rf"{QUOTED}|(?:^|: )([^\s:]{{1,200}}): (?:Cannot open: )?[Nn]o such file"
         r"|(?:can't read|can't cd to|cannot open|directory:|found:|open file) ([^\s:]{1,200})"
-    ), is_external=True, is_fixed_by_service=True, prevents_start=True)
+    ), is_external=True, prevents_start=True)
 ASSERTION = ErrorFamily(
     # Not the mark alone, nor a heading in capitals.
     code="assertion", label="assertion failed", phrases=_phrases("assertionerror; assertionfailed; assertion failed"),
@@ -186,7 +183,7 @@ HTTP = ErrorFamily(
         r"(?:HTTP\w*|status(?: code)?|returned error|Client Error|Server Error)\D{0,12}\b[45]\d\d\b"
         r"|\b[45]\d\d (?:Client|Server) Error|ERROR [45]\d\d:|HTTP/[\d.]{1,4} [45]\d\d\b"
     ), line_start=r"(?:< )?HTTP/[\d.]{1,4} [45]\d\d\b", subject=re.compile(r"\b([45]\d\d)\b"),
-    curl_codes=frozenset({22}), overrules_exit_code=True, is_external=True, is_fixed_by_service=True)
+    curl_codes=frozenset({22}), overrules_exit_code=True, is_external=True)
 EXCEPTION = ErrorFamily(
     code="exception", label="exception",
     line_start=r"Exception in thread|Unhandled |Uncaught |terminate called"
@@ -202,7 +199,7 @@ KILLED = ErrorFamily(
     line_start=r"(?=[A-Z][^\n]{0,59}(?:\n|\Z))"
     r"(?:Killed\b|Segmentation fault|Aborted\b|Bus error|Illegal instruction|Floating point exception)",
     exit_codes=frozenset({130, 132, 134, 135, 136, 137, 139, 143}), overrules_exit_code=True, is_external=True,
-    is_program_fault=True, is_stop=True)
+    is_program_fault=True)
 TOOL = ErrorFamily(
     code="tool", label="refused by the agent's tool", line_start=r"Your proposed edit", overrules_exit_code=True,
     is_vague=True, is_external=True, is_call_mistake=True, prevents_start=True, voids_check=True)
@@ -237,15 +234,24 @@ ERROR_FAMILIES: tuple[ErrorFamily, ...] = (
 )
 
 
+ASSIGNED = (NOT_ON_PATH, EXIT)
+"""Families that no line shows: evidence gives them for what it knows otherwise."""
+
+
 class ErrorTable:
-    """Error families, ready to be looked up by a line or a code."""
+    """Error families, ready to be looked up by a line or a code. A family that cannot have an effect is refused."""
 
     def __init__(self, families: Sequence[ErrorFamily]) -> None:
+        phrases: dict[str, str] = {}
+        for family in families:
+            if problem := _lacks(family, phrases):
+                raise ValueError(f"error family {family.code}: {problem}")
+            phrases |= dict.fromkeys(family.phrases, family.code)
         self._phrases = [(family, family.phrases) for family in families if family.phrases]
         self._patterns = [(family, family.pattern) for family in families if family.pattern]
         self._starts = [(family, re.compile(family.line_start)) for family in families if family.line_start]
-        self._exit_codes = {code: family for family in families for code in family.exit_codes}
-        self._curl_codes = {code: family for family in families for code in family.curl_codes}
+        self._exit_codes = by_key((code, family) for family in families for code in family.exit_codes)
+        self._curl_codes = by_key((code, family) for family in families for code in family.curl_codes)
         self.line_start = "|".join(family.line_start for family in families if family.line_start)
         """A regular expression for how lines begin that are errors, whoever prints them."""
         self.system_message = re.compile(
@@ -272,6 +278,25 @@ class ErrorTable:
     def by_curl_code(self, code: int) -> ErrorFamily | None:
         """The family that an error number of curl means."""
         return self._curl_codes.get(code)
+
+
+def _lacks(family: ErrorFamily, earlier: Mapping[str, str]) -> str:
+    """Why a family, or a part of it, can never have an effect; empty if it can. `earlier`: the phrases that are tried
+    before its own, with their families."""
+    if not any((family.phrases, family.pattern, family.line_start, family.exit_codes, family.curl_codes)):
+        return "" if family in ASSIGNED else "nothing shows it: give phrases, a pattern, a line_start or codes"
+    for phrase in family.phrases:
+        if phrase != phrase.lower():
+            return f"the phrase {phrase!r} never occurs: lines are compared in lower case"
+        if first := next((before for before in earlier if before in phrase), None):
+            return f"the phrase {phrase!r} is never reached: {first!r} of {earlier[first]} is tried before it"
+    if family.subject is not None and not family.subject.groups:
+        return "its subject has no group, so that it never names anything"
+    if (family.is_fallback or family.overrules_exit_code) and not family.line_start:
+        return "is_fallback and overrules_exit_code are about its line_start, and it has none"
+    if family.system_message and not (family.phrases or family.pattern):
+        return "its system_message counts only in a line that its phrases or its pattern show, and it has none"
+    return ""
 
 
 ERRORS = ErrorTable(ERROR_FAMILIES)

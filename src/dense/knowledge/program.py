@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -127,9 +129,26 @@ class Program(Struct, frozen=True):
     """All options that are followed by a word of their own."""
 
 
+ONE_WORD = ("check_verbs", "serve_verbs")
+"""Subcommands that are looked for word by word."""
+
+
 def words(text: str) -> frozenset[str]:
-    """The words of a text, or the parts between its commas."""
-    return frozenset([part.strip() for part in text.split(",")] if "," in text else text.split())
+    """The words of a text, or the parts between its commas. A repeated one is refused: it has no effect."""
+    listed = [part.strip() for part in text.split(",")] if "," in text else text.split()
+    if repeated := sorted(word for word, count in Counter(listed).items() if count > 1):
+        raise ValueError(f"{', '.join(repeated)}: listed twice in {' '.join(text.split())[:80]!r}")
+    return frozenset(listed)
+
+
+def by_key[K, V](rows: Iterable[tuple[K, V]]) -> dict[K, V]:
+    """Rows by a name or code. One that has two rows is refused: only the last would count."""
+    table: dict[K, V] = {}
+    for key, value in rows:
+        if key in table:
+            raise ValueError(f"{key} has two rows: only the last would count")
+        table[key] = value
+    return table
 
 
 def row(
@@ -145,6 +164,8 @@ def row(
         raise ValueError(f"{names}: no such trait: {', '.join(sorted(unknown))}")
     traits_implied = given.union(*[IMPLIED[trait] for trait in given if trait in IMPLIED])
     parsed = {name: words(text) for name, text in sets.items()}
+    if problem := _lacks(traits_implied, operands, parsed):
+        raise ValueError(f"{names}: {problem}")
     followed = [
         parsed[name] for name in ("valued", "script_options", "output_options", "input_options") if name in parsed
     ]
@@ -156,6 +177,20 @@ def row(
         followed=frozenset[str]().union(*followed),
         **parsed,
     )
+
+
+def _lacks(traits: frozenset[str], operands: Operands, sets: Mapping[str, frozenset[str]]) -> str:
+    """Why a part of a row can never have an effect; empty if all of it can."""
+    if "script_options" in sets and operands != "searched":
+        return "script_options are about a pattern among the operands: make these `searched`"
+    if "write_options" in sets and not operands:
+        return "write_options say when operands are written, and the row has none"
+    if "code_options" in sets and "interpreter" not in traits:
+        return "code_options are those of an interpreter: give that trait"
+    for name in ONE_WORD:
+        if long := sorted(verb for verb in sets.get(name, ()) if " " in verb):
+            return f"{name} are single words, not {', '.join(long)}"
+    return ""
 
 
 def behind(valued: str = "", leading: int = 0, verbs: str = "", *, takes_text: bool = False) -> Wrapper:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from dense.knowledge.program import Program, behind, row, words
+from dense.knowledge.program import Program, behind, by_key, row, words
 from dense.knowledge.test_runners import RUNNERS
 
 _CONTEXT = (
@@ -327,7 +327,7 @@ ROWS: tuple[Program, ...] = (
 
 _VERSION = re.compile(r"(?<=[a-z+]{2})-?\d[\d.]*$")
 UNKNOWN = Program()
-_BY_NAME = {name: row for row in ROWS for name in row.names}
+_BY_NAME = by_key((name, row) for row in ROWS for name in row.names)
 
 
 @lru_cache(4096)
@@ -363,11 +363,11 @@ STORE_COMMANDS = _commands("store_verbs")
 LASTING_COMMANDS = _commands("lasting_verbs") | {"rm"}
 LOOKING_SUBCOMMANDS = words("""
     status log diff show branch blame ls-files ls-tree ls-remote remote rev-parse describe shortlog reflog cat-file grep
-    list freeze check-ignore rev-list search info view ps images logs inspect get describe ls version outdated tree why
+    list freeze check-ignore rev-list search info view ps images logs inspect get ls version outdated tree why
     top stats whoami name-rev metadata cache env config policy help -l --list
 """)
 """Subcommands that only look, whichever program they belong to."""
-INTERPRETER_OF = {ending: row.names[0] for row in ROWS for ending in row.extensions}
+INTERPRETER_OF = by_key((ending, row.names[0]) for row in ROWS for ending in row.extensions)
 """The program that runs a file, by the ending of the file's name."""
 
 

@@ -203,9 +203,12 @@ TEST_RUNNERS: tuple[TestRunner, ...] = (
 
 
 class RunnerTable:
-    """Test runners, ready to be looked up by how they are called."""
+    """Test runners, ready to be looked up by how they are called. One that cannot have an effect is refused."""
 
     def __init__(self, runners: Sequence[TestRunner]) -> None:
+        for runner in runners:
+            if problem := _lacks(runner):
+                raise ValueError(f"test runner {runner.name}: {problem}")
         calls = [call for runner in runners for call in runner.calls]
         self.runners = tuple(runners)
         self.programs = frozenset(call for call in calls if " " not in call)
@@ -220,6 +223,18 @@ class RunnerTable:
         """Runners whose finished runs all end with counts."""
         self.config_files = tuple(name for runner in runners for name in runner.config_files)
         """How names of files begin that are only there to configure a runner."""
+
+
+def _lacks(runner: TestRunner) -> str:
+    """Why a row, or a part of it, can never have an effect; empty if all of it can."""
+    counts = (runner.total, runner.passed, runner.failed, runner.skipped, runner.nothing, runner.verdict)
+    if not (runner.calls or runner.summary or runner.failure_lines or runner.progress):
+        return "nothing shows that it ran: give calls, a summary, failure_lines or progress"
+    if any(counts) and not runner.summary:
+        return "total, passed, failed, skipped, nothing and verdict are parts of a summary, and it has none"
+    if runner.names_subtests and not runner.failed_name:
+        return "names_subtests is about the names of failed tests: give failed_name"
+    return ""
 
 
 def _by_program(calls: Iterable[str]) -> dict[str, frozenset[str]]:

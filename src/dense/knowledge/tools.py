@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from dense.knowledge.program import words
+from dense.knowledge.program import by_key, words
 
 Kind = Literal[
     "shell",  # runs shell text
@@ -51,6 +51,8 @@ def _row(kind: Kind, names: str, traits: str = "") -> Tool:
     given = words(traits)
     if unknown := given.difference(TRAITS):
         raise ValueError(f"{names}: no such trait: {', '.join(sorted(unknown))}")
+    if not kind and not given:
+        raise ValueError(f"{names}: neither a kind nor a trait, so that nothing is known of it")
     return Tool(words(names), kind, given)
 
 
@@ -153,7 +155,7 @@ CHANGING_VERBS = words("""
 """The same for those that change something."""
 
 UNKNOWN = Tool()
-_BY_NAME = {name: row for row in ROWS for name in row.names}
+_BY_NAME = by_key((name, row) for row in ROWS for name in row.names)
 _END = r"(?:complet(?:e|ed|ion)|done|finish(?:ed)?)"
 _WORK = r"(?:task|work|job|run|goal|session|conversation|chat|call|action)"
 _RESULT = r"(?:(?:final|the|my|task)?(?:answer|result|solution|output|response|report|patch|task|work|flag)s?)"

@@ -92,8 +92,10 @@ def lessons_of(evidence: Iterable[LessonEvidence]) -> list[Lesson]:
             continue  # a file of a project, and nobody knows which
         program = "" if piece.signature.startswith(NOT_INSTALLED) else piece.program
         groups[piece.signature, program, piece.kind, piece.way, piece.project if is_local else ""].append(piece)
-    found = [lesson for key, pieces in groups.items() if (lesson := _lesson(key, pieces)) is not None]
-    return sorted(found, key=lambda one: (-one.tasks, -one.runs, one.signature, one.way, one.project))
+    lessons = [lesson for key, pieces in groups.items() if (lesson := _lesson(key, pieces)) is not None]
+    return sorted(
+        lessons, key=lambda ranked: (-ranked.tasks, -ranked.runs, ranked.signature, ranked.way, ranked.project)
+    )
 
 
 def lessons_for(
@@ -101,10 +103,14 @@ def lessons_for(
 ) -> list[Lesson]:
     """The lessons for a message on this trajectory: from other tasks alone, and none of another project. `task` is its
     task as the trace has it, if something was removed from the trajectory's own."""
-    own = [one for one in (trajectory.task, task) if one is not None]
+    own = [known for known in (trajectory.task, task) if known is not None]
     others = evidence_without(evidence, *own) if own else ()
     names = {own_name(call.name) for step in trajectory.steps for call in step.calls}
-    return [one for one in lessons_of(others) if one.project in ("", project) and _concerns(one, trajectory, names)]
+    return [
+        lesson
+        for lesson in lessons_of(others)
+        if lesson.project in ("", project) and _concerns(lesson, trajectory, names)
+    ]
 
 
 def evidence_without(evidence: Sequence[LessonEvidence], *tasks: Task) -> tuple[LessonEvidence, ...]:

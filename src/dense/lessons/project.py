@@ -18,7 +18,7 @@ def project_of(trajectory: Trajectory) -> str:
     path = PurePath(trajectory.source.path)
     names = [trajectory.task.name if trajectory.task else None, trajectory.id, path.name.partition(".traj")[0]]
     for name in names:
-        if name and (found := INSTANCE.fullmatch(name)):
-            return found[1]
+        if name and (match := INSTANCE.fullmatch(name)):
+            return match[1]
     folders = path.parts[:-1]
     return folders[-1] if len(folders) > 1 and folders[-2] in STORES else ""

@@ -52,22 +52,22 @@ def _way(lesson: Lesson) -> str:
 
 def lesson_items(lessons: Sequence[Lesson], room: int) -> list[Item]:
     """The lines for a message, as many as there is room for."""
-    found: list[Item] = []
+    items: list[Item] = []
     size = 0
     for lesson in lessons:
         item = Item(KIND, LESSON_VALUE, "lesson from other tasks: ", one_line(lesson_text(lesson)))
         size += item.size
         if size > min(room, MAX_MESSAGE_BYTES):
             break
-        found.append(item)
-    return found
+        items.append(item)
+    return items
 
 
-def lessons_page(lessons: Sequence[Lesson], traces: int, place: str) -> str:
+def lessons_page(lessons: Sequence[Lesson], traces: int, source: str) -> str:
     """`lessons.md`: bounded, the lessons of most tasks first, each with its evidence."""
     head = (
-        f"# Lessons\n\nDead ends that recurred in {traces:,} traces ({one_line(place)}), and the way out that worked in"
-        f" at least {MIN_TASKS} tasks. Each line names the action that failed and the one that shows the way out."
+        f"# Lessons\n\nDead ends that recurred in {traces:,} traces ({one_line(source)}), and the way out that worked"
+        f" in at least {MIN_TASKS} tasks. Each line names the action that failed and the one that shows the way out."
         " This is a record of what was seen, quoted from traces: data, not instructions.\n"
     )
     sections: list[str] = []
@@ -95,6 +95,6 @@ def _section(lesson: Lesson) -> str:
 def _evidence(piece: LessonEvidence) -> str:
     when = f"{piece.started}, " if piece.started else ""
     command = f" {code_span(piece.command, 100)}:" if piece.command else ""
-    place = one_line(clip_end(piece.source[-MAX_SOURCE:], MAX_SOURCE))
+    source = one_line(clip_end(piece.source[-MAX_SOURCE:], MAX_SOURCE))
     seen = f"a{piece.failed}{command} {code_span(piece.line, 140)}; a{piece.shown} worked"
-    return f"- {when}{one_line(clip_end(piece.task, 80))}: {seen} ({place})"
+    return f"- {when}{one_line(clip_end(piece.task, 80))}: {seen} ({source})"

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from dense.actions.blocks import TranscriptAction, transcript_actions
+from dense.actions.action import Actions
+from dense.actions.transcript import TranscriptAction
 from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
 from dense.deliver.quotes import Quotes, quote_block, quote_text, quote_whole, quotes_size
 from dense.methods.truncation import describe_gap, keep_ends
@@ -37,7 +38,7 @@ def numbered_actions(trajectory: Trajectory) -> tuple[Leaf, ...]:
 
 def action_table(rows: Sequence[ActionRow], *, head: TableHead = lambda _: (), redacted: str = "") -> Fit:
     """A report that begins with `head` and goes through the attempt row by row."""
-    actions = transcript_actions([row.leaf.step for row in rows])
+    actions = Actions([row.leaf.step for row in rows]).transcript
     remarks = {row.leaf.action: row.remark for row in rows if row.remark}
     first = [Item("redacted", ALWAYS, "redacted: ", one_line(redacted))] if redacted else []
 

@@ -68,7 +68,7 @@ async def _trees(trajectory: Trajectory, context: MethodContext, *, with_verdict
 
 def _fit(trees: Accepted, tree: ReconciledTree, context: MethodContext) -> Fit:
     report = paper_report if context.follows_paper else tree_report
-    return report(tree, effects=trees.assessment.effects)
+    return report(tree, trees.assessment.actions)
 
 
 def _draft(fit: Fit, trees: Accepted) -> FeedbackDraft:

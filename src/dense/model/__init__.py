@@ -19,7 +19,7 @@ from typing import cast
 
 from dense.errors import SpendingLimit, UnknownPrice
 from dense.model.cache import AnswerStore, CachedModel, DeduplicatedModel, StoringModel, cache_key, identity_of
-from dense.model.chat import CallAttempt, ChatModel, ChatReply, ChatRequest, Message
+from dense.model.chat import CallTry, ChatModel, ChatReply, ChatRequest, Message
 from dense.model.context import context_window
 from dense.model.http import HttpModel, RetryPolicy
 from dense.model.length_retry import LengthRetryModel
@@ -41,9 +41,9 @@ from dense.trajectory import Usage
 __all__ = [
     "DEFAULT_CONTEXT_WINDOW",
     "PROVIDERS",
-    "CallAttempt",
     "CallLedger",
     "CallTotals",
+    "CallTry",
     "ChatModel",
     "ChatReply",
     "ChatRequest",

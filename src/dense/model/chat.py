@@ -49,7 +49,7 @@ class ChatRequest(Struct, frozen=True):
         return hashlib.sha256(msgspec.json.encode(asked)).hexdigest()
 
 
-class CallAttempt(Struct, frozen=True, omit_defaults=True):
+class CallTry(Struct, frozen=True, omit_defaults=True):
     """One try to get an answer."""
 
     seconds: float
@@ -64,7 +64,8 @@ class CallAttempt(Struct, frozen=True, omit_defaults=True):
     """Whether the provider may have charged for it: with no usage, what it cost is unknown."""
 
 
-class ChatReply(Struct, frozen=True, omit_defaults=True):
+# Recordings and caches of earlier versions call the tries attempts.
+class ChatReply(Struct, frozen=True, omit_defaults=True, rename={"tries": "attempts"}):
     """The answer of a chat model to one request."""
 
     text: str
@@ -77,7 +78,7 @@ class ChatReply(Struct, frozen=True, omit_defaults=True):
     """The model, as the server names it, else as it was asked for."""
     seconds: float
     """From the question to the answer, waits included."""
-    attempts: tuple[CallAttempt, ...] = ()
+    tries: tuple[CallTry, ...] = ()
     """Every try, in order."""
     at: str = ""
     """When it was asked of the provider: ISO 8601, UTC."""

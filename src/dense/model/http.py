@@ -1,7 +1,7 @@
 """Asks a provider over HTTP: one session for the whole run, patient with what passes, quick to stop where nothing will.
 
 Retries are ours, because a retry that nobody sees may be billed: every try is in the reply's, or the error's,
-`attempts`."""
+`tries`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from dense.errors import CallFailed, KeyRefused, ModelError, UnknownModel, Unreachable
-from dense.model.chat import CallAttempt, ChatReply, ChatRequest
+from dense.model.chat import CallTry, ChatReply, ChatRequest
 from dense.model.providers import Key, ModelSpec
 from dense.model.wires import anthropic, openai
 from dense.model.wires.failures import failure_of, narrowed
@@ -121,23 +121,23 @@ class HttpModel:
     async def _complete(self, request: ChatRequest) -> ChatReply:
         started, at = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds")
         form = self._form(request)
-        attempts: list[CallAttempt] = []
+        tries: list[CallTry] = []
         waits = 0
         was_blank = False
         while True:
-            outcome = await self._try(request, form, attempts)
+            outcome = await self._try(request, form, tries)
             if isinstance(outcome, WireReply):
                 if not outcome.text.strip() and outcome.finish == "stop" and not was_blank:
                     # DeepSeek for one says that it may answer nothing at times.
                     was_blank = True
-                    attempts[-1] = msgspec.structs.replace(attempts[-1], error="the answer is blank")
+                    tries[-1] = msgspec.structs.replace(tries[-1], error="the answer is blank")
                     continue
-                return self._reply(outcome, attempts, at, started)
+                return self._reply(outcome, tries, at, started)
             if (narrower := narrowed(form, outcome)) is not None:
                 form = self._give_in(form, narrower, outcome)
                 continue
             waits += 1
-            wait = self._wait(outcome, attempts, waits, time.monotonic() - started)
+            wait = self._wait(outcome, tries, waits, time.monotonic() - started)
             log.info("%s %s: %s; next try in %.1f s", self.spec, request.label, outcome.text, wait)
             self._say_that_nothing_succeeds(outcome, started)
             await asyncio.sleep(wait)
@@ -164,9 +164,7 @@ class HttpModel:
             log.warning("%s does not take this schema: the prompt describes it instead (%s)", self.spec, failure.text)
         return narrower
 
-    async def _try(
-        self, request: ChatRequest, form: RequestForm, attempts: list[CallAttempt]
-    ) -> WireReply | WireFailure:
+    async def _try(self, request: ChatRequest, form: RequestForm, tries: list[CallTry]) -> WireReply | WireFailure:
         """One try, and its record."""
         started = time.monotonic()
         outcome = await self._ask(msgspec.json.encode(self.wire.body(request, self.spec, form)), form)
@@ -174,12 +172,12 @@ class HttpModel:
         if isinstance(outcome, WireReply):
             self._was_reached = True
             self._failing_since = None
-            attempts.append(CallAttempt(seconds, outcome.status, None, outcome.usage, outcome.status == 200))
+            tries.append(CallTry(seconds, outcome.status, None, outcome.usage, outcome.status == 200))
             return outcome
         self._was_reached = self._was_reached or not outcome.is_unreachable
         self._failing_since = started if self._failing_since is None else self._failing_since
         outcome = msgspec.structs.replace(outcome, text=self._scrubbed(outcome.text))
-        attempts.append(CallAttempt(seconds, outcome.status, outcome.text, outcome.usage, outcome.may_be_billed))
+        tries.append(CallTry(seconds, outcome.status, outcome.text, outcome.usage, outcome.may_be_billed))
         return outcome
 
     async def _ask(self, content: bytes, form: RequestForm) -> WireReply | WireFailure:
@@ -233,27 +231,27 @@ class HttpModel:
             return f"no answer within {retry.timeout:g} s"
         return f"no answer: nothing came for {min(retry.first_byte, seconds):.3g} s"
 
-    def _wait(self, failure: WireFailure, attempts: list[CallAttempt], waits: int, elapsed: float) -> float:
+    def _wait(self, failure: WireFailure, tries: list[CallTry], waits: int, elapsed: float) -> float:
         """Seconds to wait before the next try. Raises where there shall be none."""
         retry = self._retry
         self._stop_if_hopeless(failure, waits)
-        tries = f"{len(attempts)} tries" if len(attempts) > 1 else "1 try"
+        count = f"{len(tries)} tries" if len(tries) > 1 else "1 try"
         if failure.then != "again":
             is_too_long = failure.then == "too long"
-            raise CallFailed(f"{self.spec}: {failure.text}", tuple(attempts), is_too_long=is_too_long)
+            raise CallFailed(f"{self.spec}: {failure.text}", tuple(tries), is_too_long=is_too_long)
         if waits >= retry.tries:
-            raise CallFailed(f"{self.spec}: given up after {tries}; the last: {failure.text}", tuple(attempts))
+            raise CallFailed(f"{self.spec}: given up after {count}; the last: {failure.text}", tuple(tries))
         backoff = min(retry.longest_wait, retry.first_wait * 2 ** (waits - 1))
         wait = backoff * random.uniform(0.5, 1)
         if failure.retry_after is not None:
             wait = failure.retry_after + wait / 4
         failing = time.monotonic() - (self._failing_since or time.monotonic())
         if failing > retry.hopeless:
-            text = f"{self.spec}: given up after {tries}: every call has failed for {failing:.0f} s; {failure.text}"
-            raise CallFailed(text, tuple(attempts))
+            text = f"{self.spec}: given up after {count}: every call has failed for {failing:.0f} s; {failure.text}"
+            raise CallFailed(text, tuple(tries))
         if elapsed + wait > retry.total:
-            text = f"{self.spec}: given up after {tries}: the next could only begin in {wait:.0f} s; {failure.text}"
-            raise CallFailed(text, tuple(attempts))
+            text = f"{self.spec}: given up after {count}: the next could only begin in {wait:.0f} s; {failure.text}"
+            raise CallFailed(text, tuple(tries))
         return wait
 
     def _stop_if_hopeless(self, failure: WireFailure, waits: int) -> None:
@@ -280,8 +278,8 @@ class HttpModel:
             text = text.replace(self._key.reveal(), "[key]")
         return re.sub(r"\S*\*{3,}\S*", "[key]", text)
 
-    def _reply(self, answer: WireReply, attempts: list[CallAttempt], at: str, started: float) -> ChatReply:
-        usage = sum((attempt.usage for attempt in attempts if attempt.usage is not None), Usage())
+    def _reply(self, answer: WireReply, tries: list[CallTry], at: str, started: float) -> ChatReply:
+        usage = sum((call_try.usage for call_try in tries if call_try.usage is not None), Usage())
         seconds = round(time.monotonic() - started, 4)
         model = answer.model or self.spec.name
         return ChatReply(
@@ -290,7 +288,7 @@ class HttpModel:
             finish=answer.finish,
             model=model,
             seconds=seconds,
-            attempts=tuple(attempts),
+            tries=tuple(tries),
             at=at,
         )
 

@@ -22,11 +22,11 @@ class LengthRetryModel:
         try:
             longer = await self._inner.complete(replace(request, max_output_tokens=2 * request.max_output_tokens))
         except CallFailed as error:
-            return replace(cut, attempts=(*cut.attempts, *error.attempts))
+            return replace(cut, tries=(*cut.tries, *error.tries))
         return replace(
             longer,
             usage=cut.usage + longer.usage,
             seconds=round(cut.seconds + longer.seconds, 4),
-            attempts=(*cut.attempts, *longer.attempts),
+            tries=(*cut.tries, *longer.tries),
             at=cut.at,
         )

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from dense.errors import CallFailed, SpendingLimit, UnknownPrice
-from dense.model.chat import CallAttempt, ChatModel, ChatReply, ChatRequest
+from dense.model.chat import CallTry, ChatModel, ChatReply, ChatRequest
 from dense.model.prices import PriceSource
 from dense.trajectory import Usage
 
@@ -78,7 +78,7 @@ class CallLedger:
 
     def answered(self, request: ChatRequest, reply: ChatReply) -> ModelCall:
         """Writes down an answer."""
-        usd, unknown = price_attempts(self.prices, reply.attempts, reply.at, reply.model)
+        usd, unknown = price_tries(self.prices, reply.tries, reply.at, reply.model)
         return self._add(
             ModelCall(
                 label=request.label,
@@ -89,7 +89,7 @@ class CallLedger:
                 usd=usd,
                 finish=reply.finish,
                 model=reply.model,
-                tries=max(1, len(reply.attempts)),
+                tries=max(1, len(reply.tries)),
                 unknown_tries=unknown,
                 is_cached=reply.is_cached,
             )
@@ -97,10 +97,10 @@ class CallLedger:
 
     def failed(self, request: ChatRequest, error: CallFailed, at: str) -> ModelCall:
         """Writes down a call without an answer."""
-        attempts: tuple[CallAttempt, ...] = error.attempts
-        usd, unknown = price_attempts(self.prices, attempts, at)
-        usage = sum((attempt.usage for attempt in attempts if attempt.usage is not None), Usage())
-        seconds = round(sum(attempt.seconds for attempt in attempts), 4)
+        tries: tuple[CallTry, ...] = error.tries
+        usd, unknown = price_tries(self.prices, tries, at)
+        usage = sum((call_try.usage for call_try in tries if call_try.usage is not None), Usage())
+        seconds = round(sum(call_try.seconds for call_try in tries), 4)
         return self._add(
             ModelCall(
                 label=request.label,
@@ -110,7 +110,7 @@ class CallLedger:
                 usage=usage,
                 usd=usd,
                 error=str(error),
-                tries=max(1, len(attempts)),
+                tries=max(1, len(tries)),
                 unknown_tries=unknown,
             )
         )
@@ -134,16 +134,16 @@ class CallLedger:
         return call
 
 
-def price_attempts(
-    prices: PriceSource, attempts: tuple[CallAttempt, ...], at: str, model: str | None = None
+def price_tries(
+    prices: PriceSource, tries: tuple[CallTry, ...], at: str, model: str | None = None
 ) -> tuple[float | None, int]:
     """What tries cost, as far as they reported tokens, and how many may have cost something that nobody knows."""
     usd: float | None = None
     unknown = 0
-    for attempt in attempts:
-        if attempt.usage is not None:
-            usd = _sum(usd, prices.usd(attempt.usage, at, model))
-        elif attempt.may_be_billed:
+    for call_try in tries:
+        if call_try.usage is not None:
+            usd = _sum(usd, prices.usd(call_try.usage, at, model))
+        elif call_try.may_be_billed:
             unknown += 1
     return usd, unknown
 

@@ -19,14 +19,14 @@ from dense.readers.files import EventFolder, TraceFile, printable_path
 from dense.readers.folders.skipped import Skipped
 from dense.readers.folders.stores import StoredSession, stored_sessions
 from dense.readers.json_value import obj, string
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.walk import traces
 from dense.trajectory import Task, Trajectory
 
 __all__ = [
     "READERS",
     "Skipped",
-    "StepDraft",
+    "StepBuilder",
     "StoredSession",
     "Stream",
     "UnreadFile",
@@ -65,18 +65,18 @@ def read(
 
     `format` forces a reader, `task` gives the instruction to all of them, `strict` makes a skipped record an error. A
     single file that cannot be read raises `NoTrajectory`; below a folder such a file is logged and passed over."""
-    found = False
+    is_any = False
     root = Path(path).expanduser()
     is_folder = root.is_dir()
     for item in read_streams(root, format=format, task=task, strict=strict):
         if isinstance(item, Stream):
-            found = True
+            is_any = True
             yield item.collect()
         elif not is_folder:
             raise NoTrajectory(item.reason)
         elif item.is_trace:
             log.warning("%s", item.reason)
-    if not found:
+    if not is_any:
         raise NoTrajectory(f"{path}: no trace in this folder; to read another format, see docs/add-a-reader.md")
 
 
@@ -125,12 +125,12 @@ def read_session(session: StoredSession, *, task: str | None = None) -> Iterator
 
 
 def _streams_of(file: TraceFile | EventFolder, format: str | None, given: Task | None) -> Iterator[Stream]:
-    found = False
+    is_any = False
     for stream in streams(file, format):
-        found = True
+        is_any = True
         stream.task = given or stream.task
         if stream.task is None:
             stream.notices.note_once("no task in the trace; give it with --task", stream.source)
         yield stream
-    if not found:
+    if not is_any:
         raise NoTrajectory(f"{file.name}: no step of an agent in it")

@@ -50,11 +50,11 @@ class BackgroundCommands:
             step = step if calls == step.calls else replace(step, calls=calls)
         ids = {call.id for call in step.calls if call.id is not None and call.continues is None}
         alone = next(iter(ids)) if len(ids) == len(step.calls) == 1 else None
-        for seen in step.observations:
-            call_id = seen.call_id or alone
-            if seen.origin != "tool" or call_id is None or call_id not in ids:
+        for observation in step.observations:
+            call_id = observation.call_id or alone
+            if observation.origin != "tool" or call_id is None or call_id not in ids:
                 continue
-            text = seen.text
+            text = observation.text
             if len(text) > 2 * MAX_SEARCHED_CHARS:
                 text = text[:MAX_SEARCHED_CHARS] + text[-MAX_SEARCHED_CHARS:]
             if any(sign in text for sign in SIGNS):
@@ -68,8 +68,8 @@ class BackgroundCommands:
     def _search(self) -> None:
         """Look for IDs only when somebody asks with one: most traces never do."""
         for call_id, text in self._answers:
-            for found in STARTED.finditer(text):
-                self._started.setdefault(found[1], call_id)
+            for match in STARTED.finditer(text):
+                self._started.setdefault(match[1], call_id)
         self._answers.clear()
 
 

@@ -15,7 +15,7 @@ from dense.readers.embedded import spoken_calls
 from dense.readers.files import TraceRecord
 from dense.readers.json_value import first_string, flag, is_obj, is_seq, obj, objs, string, timestamp, whole
 from dense.readers.notices import Notices
-from dense.readers.stream import StepDraft
+from dense.readers.stream import StepBuilder
 from dense.trajectory import Origin, Source, Step, ToolCall, Usage
 
 AGENT_ROLES = frozenset({"assistant", "model", "ai", "agent"})
@@ -42,7 +42,7 @@ class Chat:
     prompts: list[str] = field(default_factory=list[str])
     system: list[str] = field(default_factory=list[str])
     model: str | None = None
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     calls_in_text: bool = False
     """Whether messages may have calls in their text: a log of a scaffold without tool calls."""
 
@@ -76,51 +76,51 @@ class Chat:
     def act(self, message: dict[str, Any], source: Source) -> Step | None:
         """The same for a message that is known to be the agent's."""
         done = self.finish()
-        self.draft = self._open(message, source)
+        self.builder = self._open(message, source)
         return done
 
     def finish(self) -> Step | None:
         """The step that is still open, at the end."""
-        draft, self.draft = self.draft, None
-        if draft is not None and self.calls_in_text:
-            _take_spoken_calls(draft, None)
-        return None if draft is None else draft.build()
+        builder, self.builder = self.builder, None
+        if builder is not None and self.calls_in_text:
+            _take_spoken_calls(builder, None)
+        return None if builder is None else builder.build()
 
-    def _open(self, message: dict[str, Any], source: Source) -> StepDraft:
+    def _open(self, message: dict[str, Any], source: Source) -> StepBuilder:
         content = message.get("content")
         if len(message) == 2 and isinstance(content, str):  # a role and a text, nothing else
-            return StepDraft(source=source, message=[content])
-        draft = StepDraft(
+            return StepBuilder(source=source, message=[content])
+        builder = StepBuilder(
             source=source, timestamp=timestamp(message.get("timestamp")), usage=usage_of(message.get("usage"))
         )
         model = string(message.get("model"))
         if self.model is None:
             self.model = model
         elif model != self.model:
-            draft.model = model
+            builder.model = model
         for key in REASONING_KEYS:
             if key in message and (thought := text_of(message[key])):
-                draft.reasoning.append(thought)
+                builder.reasoning.append(thought)
                 break
         if isinstance(content, str):
-            draft.message.append(content)
+            builder.message.append(content)
         else:
             for part in content if is_seq(content) else [content]:
                 if is_obj(part):
-                    add_part(draft, part)
+                    add_part(builder, part)
                 else:
-                    draft.message.append(text_of(part))
+                    builder.message.append(text_of(part))
         if message.get("tool_calls"):
             # Some writers keep a call in both places: among the parts and in the list.
-            known = {call.id for call in draft.calls if call.id is not None}
+            known = {call.id for call in builder.calls if call.id is not None}
             calls = map(tool_call, objs(message["tool_calls"]))
-            draft.calls += [call for call in calls if call.id not in known] if known else calls
+            builder.calls += [call for call in calls if call.id not in known] if known else calls
         if is_obj(message.get("function_call")):
-            draft.calls.append(tool_call(message["function_call"]))
-        return draft
+            builder.calls.append(tool_call(message["function_call"]))
+        return builder
 
     def _observe_tool(self, message: dict[str, Any], source: Source) -> None:
-        if self.draft is None:
+        if self.builder is None:
             self.notices.skip("tool result before any action", source)
             return
         error = message.get("error")
@@ -129,7 +129,7 @@ class Chat:
             text = text_of(obj(error).get("message", error))
         call_id = first_string(message.get(key) for key in RESULT_IDS)
         is_error = flag(message.get("is_error"), message.get("isError"), True if error else None)
-        self.draft.observe(text, call_id, is_error=is_error, exit_code=whole(message.get("exit_code")))
+        self.builder.observe(text, call_id, is_error=is_error, exit_code=whole(message.get("exit_code")))
 
     def _observe_user(self, message: dict[str, Any], source: Source) -> None:
         content = message.get("content")
@@ -137,49 +137,51 @@ class Chat:
         for part in content if is_seq(content) else [content]:
             if not (is_obj(part) and part.get("type") == "tool_result"):
                 words.append(part)
-            elif self.draft is None:
+            elif self.builder is None:
                 self.notices.skip("tool result before any action", source)
             else:
-                add_part(self.draft, part)
+                add_part(self.builder, part)
         if text := text_of(words):
-            is_output = self.draft is not None and self.calls_in_text and _take_spoken_calls(self.draft, text)
+            is_output = self.builder is not None and self.calls_in_text and _take_spoken_calls(self.builder, text)
             self._said(text, "tool" if is_output else "user", self.prompts, message)
 
     def _said(self, text: str, origin: Origin, before: list[str], message: dict[str, Any]) -> None:
-        if self.draft is None:
+        if self.builder is None:
             before.append(text)
         else:
             time = timestamp(message.get("timestamp")) if origin != "tool" else None
-            self.draft.observe(text, origin=origin, timestamp=time)
+            self.builder.observe(text, origin=origin, timestamp=time)
 
 
-def _take_spoken_calls(draft: StepDraft, answer: str | None) -> bool:
+def _take_spoken_calls(builder: StepBuilder, answer: str | None) -> bool:
     """Takes the calls out of the text of a step that has no others and was not answered yet; whether there are any."""
-    if draft.calls or draft.observations:
+    if builder.calls or builder.observations:
         return False
-    spoken = spoken_calls("\n\n".join(filter(None, draft.message)), answer)
+    spoken = spoken_calls("\n\n".join(filter(None, builder.message)), answer)
     if spoken is None:
         return False
-    draft.message, draft.calls = [spoken.text], spoken.calls
+    builder.message, builder.calls = [spoken.text], spoken.calls
     return True
 
 
-def add_part(draft: StepDraft, part: dict[str, Any]) -> None:
+def add_part(builder: StepBuilder, part: dict[str, Any]) -> None:
     """One part of a message's content: text, thinking, a call, or a result."""
     kind = string(part.get("type")) or ""
     if kind in ("thinking", "reasoning"):
         keys = ("thinking", "reasoning", "text", "summary")
-        draft.reasoning.append(next((t for key in keys if (t := text_of(part.get(key)))), ""))
+        builder.reasoning.append(next((t for key in keys if (t := text_of(part.get(key)))), ""))
     elif kind == "redacted_thinking":
         pass
     elif kind in CALL_PARTS:
-        draft.calls.append(tool_call(part))
+        builder.calls.append(tool_call(part))
     elif kind.endswith("tool_result"):
         is_error = flag(part.get("is_error"))
         code = whole(part.get("exit_code"))
-        draft.observe(text_of(part.get("content")), string(part.get("tool_use_id")), is_error=is_error, exit_code=code)
+        builder.observe(
+            text_of(part.get("content")), string(part.get("tool_use_id")), is_error=is_error, exit_code=code
+        )
     else:
-        draft.message.append(text_of(part))
+        builder.message.append(text_of(part))
 
 
 def tool_call(call: dict[str, Any]) -> ToolCall:
@@ -202,8 +204,8 @@ def usage_of(value: Any) -> Usage | None:
     read = _count(value, "cache_read_input_tokens", "input_tokens_cache_read", "cacheRead")
     write = _count(value, "cache_creation_input_tokens", "input_tokens_cache_write", "cacheWrite")
     if not details and "prompt_tokens" not in value:
-        found = Usage(_count(value, "input_tokens", "input"), read, write, output)
-        return found if found != Usage() else None
+        usage = Usage(_count(value, "input_tokens", "input"), read, write, output)
+        return usage if usage != Usage() else None
     # Proxies that speak OpenAI's dialect for other providers name the cache in either place, always inside the prompt.
     prompt = _count(value, "prompt_tokens", "input_tokens")
     read = _count(details, "cached_tokens") if read is None else read

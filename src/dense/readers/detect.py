@@ -79,18 +79,18 @@ def _load(path: str) -> Any:
 
 def streams(file: TraceFile | EventFolder, forced: str | None = None) -> Iterator[Stream]:
     """The trajectories of one file, by the reader that claims it or the one that is forced."""
-    place = TraceLocation(file.path, file.name, file.notices)
+    location = TraceLocation(file.path, file.name, file.notices)
     if isinstance(file, TraceFile) and (container := CONTAINERS.get(file.shape)):
-        yield from _load(container).read_container(file, place, forced)
+        yield from _load(container).read_container(file, location, forced)
         return
-    if (found := _claimed(file, forced)) is not None:
-        chosen, records = found
-        yield from chosen.read(_ahead(records), place)
+    if (claimed := _claimed(file, forced)) is not None:
+        chosen, records = claimed
+        yield from chosen.read(_ahead(records), location)
         return
     if forced:
-        # Not even a forced reader claims it, in any view: it gets the first one, and says what it cannot make out.
-        for records in islice(_views(file), 1):
-            yield from reader(forced).read(_ahead(records), place)
+        # Not even a forced reader claims it: it gets the records in the first way, and says what it cannot make out.
+        for records in islice(_record_lists(file), 1):
+            yield from reader(forced).read(_ahead(records), location)
         return
     raise NotATrace(
         f"{file.name}: not a trace of a known format ({', '.join(READERS)}). If it is one, name it with --format, or"
@@ -111,7 +111,7 @@ def is_recognised(file: TraceFile | EventFolder) -> bool:
 
 def _claimed(file: TraceFile | EventFolder, forced: str | None) -> tuple[Reader, Iterator[TraceRecord]] | None:
     """The reader that claims a file, and the records to give it."""
-    for records in _views(file):
+    for records in _record_lists(file):
         head = list(islice(records, HEAD_RECORDS))
         values = [record.value for record in head]
         for name in [forced] if forced else READERS:
@@ -120,7 +120,7 @@ def _claimed(file: TraceFile | EventFolder, forced: str | None) -> tuple[Reader,
     return None
 
 
-def _views(file: TraceFile | EventFolder) -> Iterator[Iterator[TraceRecord]]:
+def _record_lists(file: TraceFile | EventFolder) -> Iterator[Iterator[TraceRecord]]:
     """The ways in which a file can be taken as records."""
     if isinstance(file, EventFolder):
         yield file.records()
@@ -143,8 +143,8 @@ def _ahead(records: Iterable[TraceRecord]) -> Iterator[TraceRecord]:
     """The same records, each handed out when the next good one is known: damage behind the last is then reported with
     it."""
     iterator = iter(records)
-    held = next(iterator, None)
-    while held is not None:
+    record = next(iterator, None)
+    while record is not None:
         coming = next(iterator, None)
-        yield held
-        held = coming
+        yield record
+        record = coming

@@ -55,18 +55,18 @@ def indented_fence(message: str) -> MessageWithCalls | None:
     """The same for the only shell block of a message if its end is indented, as in an item of a list. Not every version
     of mini-swe-agent runs it: the answer shows whether this one did. An indent that all lines share is left out."""
     fence = _FENCE.search(message)
-    found = _INDENTED_END.search(message, fence.end() - 1) if fence else None
-    if fence is None or found is None or _FENCE.search(message, found.end()):
+    end = _INDENTED_END.search(message, fence.end() - 1) if fence else None
+    if fence is None or end is None or _FENCE.search(message, end.end()):
         return None
-    line = message.rfind("\n", 0, fence.start()) + 1
-    indent = message[line : fence.start()]
-    command = message[fence.end() : found.start()] if found.start() >= fence.end() else ""
+    start = message.rfind("\n", 0, fence.start()) + 1
+    indent = message[start : fence.start()]
+    command = message[fence.end() : end.start()] if end.start() >= fence.end() else ""
     lines = command.split("\n")
-    if indent and _BLANK.match(indent) and all(one.startswith(indent) for one in lines if one.strip()):
-        command = "\n".join(one.removeprefix(indent) for one in lines)
+    if indent and _BLANK.match(indent) and all(line.startswith(indent) for line in lines if line.strip()):
+        command = "\n".join(line.removeprefix(indent) for line in lines)
     if not command.strip():
         return None
-    said = (message[: fence.start()] + message[found.end() :]).strip()
+    said = (message[: fence.start()] + message[end.end() :]).strip()
     return MessageWithCalls(said, [ToolCall("bash", {"command": command})])
 
 
@@ -130,8 +130,8 @@ def terminus(message: str) -> MessageWithCalls | None:
 
 def _start_of_answer(message: str) -> int:
     """Where the JSON begins: thoughts before it may have braces of their own. -1 if there is none."""
-    found = _FIRST_KEY.search(message, message.rfind("</think>") + 1)
-    return found.start() if found else message.find("{")
+    match = _FIRST_KEY.search(message, message.rfind("</think>") + 1)
+    return match.start() if match else message.find("{")
 
 
 _FIRST_KEY = re.compile(r"\{\s{0,20}\"(?:analysis|plan|state_analysis|explanation|commands|task_complete)\"")
@@ -205,20 +205,22 @@ MAX_INTEGER = 2**53
 
 def offered_functions(prompts: Iterable[str]) -> Functions:
     """The functions that a prompt lists as tools, `name(parameter: type, …): what it does`."""
-    found: dict[str, tuple[str, ...]] = {}
+    functions: dict[str, tuple[str, ...]] = {}
     for prompt in prompts:
         for listed in _OFFERED.finditer(prompt):
             name = _NAME.search(prompt, max(listed.start() - 61, 0), listed.start())
-            if name and len(found) < MAX_FUNCTIONS and (parameters := _parameters_of(listed[1])) is not None:
-                found.setdefault(name[0], parameters)
-    return found
+            if name and len(functions) < MAX_FUNCTIONS and (parameters := _parameters_of(listed[1])) is not None:
+                functions.setdefault(name[0], parameters)
+    return functions
 
 
 def _parameters_of(text: str) -> tuple[str, ...] | None:
     tree = _parsed(f"def f({text}): 0")
     if tree is None or len(tree.body) != 1 or not isinstance(defined := tree.body[0], ast.FunctionDef):
         return None
-    return tuple([one.arg for one in (*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs)])
+    return tuple(
+        [argument.arg for argument in (*defined.args.posonlyargs, *defined.args.args, *defined.args.kwonlyargs)]
+    )
 
 
 def python_calls(message: str, functions: Functions) -> MessageWithCalls | None:
@@ -231,7 +233,7 @@ def python_calls(message: str, functions: Functions) -> MessageWithCalls | None:
     if tree is None or not calls:
         return None
     body = _body(tree)
-    is_plain = all(isinstance(one, ast.Expr | ast.Assign | ast.Return) for one in body)
+    is_plain = all(isinstance(statement, ast.Expr | ast.Assign | ast.Return) for statement in body)
     return MessageWithCalls(
         "\n".join(message.split("\n")[: body[0].lineno - 1]).strip() if is_plain else message, calls
     )
@@ -264,25 +266,25 @@ def _calls_in(tree: ast.Module, functions: Functions) -> list[ToolCall]:
     """The calls in the order of the text, with the values of arguments that are written down; of others their text."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Assign)]
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
-    held: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     calls: list[ToolCall] = []
     for node in nodes:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
-                    held[target.id] = _value(node.value, held)
+                    values[target.id] = _value(node.value, values)
         elif isinstance(node.func, ast.Name) and node.func.id in functions:
             names = functions[node.func.id]
             names += tuple([f"argument_{n}" for n in range(len(names) + 1, len(node.args) + 1)])
-            given = dict(zip(names, [_value(one, held) for one in node.args], strict=False))
-            given |= {one.arg: _value(one.value, held) for one in node.keywords if one.arg}
-            calls.append(ToolCall(node.func.id, given))
+            arguments = dict(zip(names, [_value(argument, values) for argument in node.args], strict=False))
+            arguments |= {argument.arg: _value(argument.value, values) for argument in node.keywords if argument.arg}
+            calls.append(ToolCall(node.func.id, arguments))
     return calls
 
 
-def _value(node: ast.expr, held: Mapping[str, Any]) -> Any:
-    if isinstance(node, ast.Name) and node.id in held:
-        return held[node.id]
+def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    if isinstance(node, ast.Name) and node.id in values:
+        return values[node.id]
     if isinstance(node, ast.Constant):
         value = node.value
         if isinstance(value, str):

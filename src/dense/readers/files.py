@@ -138,20 +138,20 @@ class TraceFile:
     def records(self) -> Iterator[TraceRecord]:
         """The records of a line-based file; blank lines and comment lines before the first record are passed over."""
         for number, line in self.lines():
-            place = Source(self.name, line=number)
+            source = Source(self.name, line=number)
             if line is None:
-                self.notices.skip(f"line is longer than {MAX_RECORD_BYTES >> 20} MiB", place)
+                self.notices.skip(f"line is longer than {MAX_RECORD_BYTES >> 20} MiB", source)
                 continue
             try:
                 value, repaired = decode(line)
             except BadJson as error:
                 stripped = line.strip()
                 if stripped and not stripped.startswith((b"//", b"#")):
-                    self.notices.skip(str(error), place)
+                    self.notices.skip(str(error), source)
                 continue
             if repaired:
-                self.notices.repair(repaired, place)
-            yield TraceRecord(value, place)
+                self.notices.repair(repaired, source)
+            yield TraceRecord(value, source)
 
     def lines(self) -> Iterator[tuple[int, bytes | None]]:
         """Numbered lines; None for a line beyond the limit."""
@@ -172,9 +172,9 @@ class TraceFile:
     def documents(self) -> list[TraceRecord]:
         """The file as a JSON value, or as several in a row. One that was cut off or is damaged gives what came
         before."""
-        place = Source(self.name)
+        source = Source(self.name)
         if (large := self._large_document()) is not None:
-            return [TraceRecord(large, place)]
+            return [TraceRecord(large, source)]
         with self.open(0) as stream:  # it is read in one go
             too_large = self.path.stat().st_size > MAX_RECORD_BYTES
             # Only what is packed can be larger than the file; to read with a limit reserves that much memory.
@@ -193,10 +193,10 @@ class TraceFile:
             except BadJson:
                 raise NoTrajectory(f"{self.name}: {error}") from None
             repaired = ""
-            self.notices.skip(f"the document is damaged or cut off ({error}); what came before was read", place)
+            self.notices.skip(f"the document is damaged or cut off ({error}); what came before was read", source)
         if repaired:
-            self.notices.repair(repaired, place)
-        return [TraceRecord(value, place)]
+            self.notices.repair(repaired, source)
+        return [TraceRecord(value, source)]
 
     def _large_document(self) -> Any:
         """The value of a large document that is not packed and in which nothing is unusual; None for any other."""

@@ -71,8 +71,8 @@ def _decode_repaired(data: bytes) -> tuple[Any, str]:
     except RecursionError:
         return _decode_shallow(data)
     except ValueError as error:
-        place = len(text[: error.pos].encode()) if isinstance(error, json.JSONDecodeError) else None
-        raise BadJson(f"not valid JSON ({error})", place) from None
+        position = len(text[: error.pos].encode()) if isinstance(error, json.JSONDecodeError) else None
+        raise BadJson(f"not valid JSON ({error})", position) from None
     clean = _without_surrogates(value)
     if clean != value:
         repaired.append("lone surrogates replaced")
@@ -95,8 +95,8 @@ def _loads(text: str) -> Any:
         return _BAD_ESCAPE
 
 
-def _valid_escape(found: re.Match[str]) -> str:
-    return "\\\\" if found[0] == "\\" else found[0]
+def _valid_escape(match: re.Match[str]) -> str:
+    return "\\\\" if match[0] == "\\" else match[0]
 
 
 def _finite_or_text(number: str) -> float | str:
@@ -133,13 +133,13 @@ def decode_several(data: bytes) -> list[Any]:
         strict=False, parse_constant=str, parse_float=_finite_or_text, parse_int=_integer_or_text
     )
     values: list[Any] = []
-    place = 0
-    while place < len(text):
-        if text[place].isspace():
-            place += 1
+    offset = 0
+    while offset < len(text):
+        if text[offset].isspace():
+            offset += 1
             continue
         try:
-            value, place = decoder.raw_decode(text, place)
+            value, offset = decoder.raw_decode(text, offset)
         except (ValueError, RecursionError):
             break
         values.append(_without_surrogates(value))
@@ -156,20 +156,20 @@ MAX_NESTING = 200
 def _without_depth(data: bytes) -> bytes:
     """The document with null instead of each value that is nested deeper than the limit."""
     kept: list[bytes] = []
-    depth = place = 0
+    depth = offset = 0
     for token in _TOKEN.finditer(data):
         byte = data[token.start()]
         if byte in b"[{":
             depth += 1
             if depth == MAX_NESTING + 1:
-                kept += (data[place : token.start()], b"null")
+                kept += (data[offset : token.start()], b"null")
         elif byte in b"]}":
             depth -= 1
             if depth == MAX_NESTING:
-                place = token.end()
+                offset = token.end()
     if depth > MAX_NESTING:  # cut off inside
         return b"".join(kept)
-    return b"".join((*kept, data[place:]))
+    return b"".join((*kept, data[offset:]))
 
 
 def decode_cut_off(data: bytes) -> Any:

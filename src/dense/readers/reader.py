@@ -42,9 +42,9 @@ class Reader(Protocol):
     with a document on each line works by itself. A document that is a list is offered as it is first, then as the
     records of its items.
 
-    Error policy: a damaged or unknown record goes to `place.notices.skip` and reading goes on; a reader raises nothing
-    for what a file contains. Laziness: line-based readers yield steps while they read. All streams of a file share
-    `place.notices`; each takes what has gathered when its steps end."""
+    Error policy: a damaged or unknown record goes to `location.notices.skip` and reading goes on; a reader raises
+    nothing for what a file contains. Laziness: line-based readers yield steps while they read. All streams of a file
+    share `location.notices`; each takes what has gathered when its steps end."""
 
     name: str
 
@@ -52,7 +52,7 @@ class Reader(Protocol):
         """Whether these first records are of this format. Decided by content alone, never by a file's name."""
         ...
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         """The trajectories. A record without any step yields nothing and a notice."""
         ...
 
@@ -64,17 +64,17 @@ def fitting_documents(
 
     Each is handed out when the next one is known: notices after the last one are then attached to it.
     """
-    held: TraceRecord | None = None
+    waiting: TraceRecord | None = None
     for record in records:
         if not fits(record.value):
             # Without a word of what it says: a row that is passed over may hold grades like any other.
             notices.skip(f"not {what}", record.source)
             continue
-        if held is not None:
-            yield held
-        held = record
-    if held is not None:
-        yield held
+        if waiting is not None:
+            yield waiting
+        waiting = record
+    if waiting is not None:
+        yield waiting
 
 
 def steps_of_lines(
@@ -94,11 +94,11 @@ def location_of_row(source: Source) -> Source:
     return Source(source.path, line=source.line, part=None if number is None else f"row {number}")
 
 
-def unique_id(id: str, source: Source, seen: set[str]) -> str:
+def unique_id(id: str, source: Source, taken: set[str]) -> str:
     """An ID that no other trajectory of the file has."""
-    if id in seen:
-        id = f"{id}#{source.part or len(seen)}"
-    seen.add(id)
+    if id in taken:
+        id = f"{id}#{source.part or len(taken)}"
+    taken.add(id)
     return id
 
 

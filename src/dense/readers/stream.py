@@ -1,10 +1,11 @@
 """A trajectory while it is being read: the head at once, the steps as they come, the totals at the end.
 
-Readers build `StepDraft`s and yield `Stream`s. `collect` makes a `Trajectory` of a stream; `encode` writes its
+Readers build `StepBuilder`s and yield `Stream`s. `collect` makes a `Trajectory` of a stream; `encode` writes its
 normalised JSON piece by piece, so that a file larger than memory passes through."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -16,8 +17,11 @@ from dense.readers.task import request_of
 from dense.readers.wrapped import WRAPPED, unwrapped_result, with_plain_line_ends
 from dense.trajectory import Notice, Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""A half character: what no encoding has."""
 
-class StepDraft(msgspec.Struct):
+
+class StepBuilder(msgspec.Struct):
     """A step that is not complete yet: texts and results arrive one after the other."""
 
     source: Source
@@ -112,7 +116,7 @@ class Stream:
         """The trajectory without what is known only at the end."""
         return Trajectory(
             format=self.format,
-            id=self.id,
+            id=_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", self.id),  # of a file name that is no UTF-8
             source=self.source,
             agent=self.agent,
             agent_version=self.agent_version,
@@ -169,12 +173,12 @@ def held_back(streams: Iterator[Stream], notices: Notices) -> Iterator[Stream]:
 
     For streams that do not share an iterator, and that have notices of their own; `notices` are those of the file.
     """
-    held: Stream | None = None
+    waiting: Stream | None = None
     for stream in streams:
-        if held is not None:
-            held.notices.items += notices.take()
-            yield held
-        held = stream
-    if held is not None:
-        held.notices.items += notices.take()
-        yield held
+        if waiting is not None:
+            waiting.notices.items += notices.take()
+            yield waiting
+        waiting = stream
+    if waiting is not None:
+        waiting.notices.items += notices.take()
+        yield waiting

@@ -87,25 +87,25 @@ def _without(text: str, opening: str, closing: str) -> str:
     """The text without these elements and the space behind them. A pattern would look for a missing end again and
     again."""
     kept: list[str] = []
-    place = 0
-    while (start := text.find(opening, place)) >= 0 and (end := text.find(closing, start)) >= 0:
+    offset = 0
+    while (start := text.find(opening, offset)) >= 0 and (end := text.find(closing, start)) >= 0:
         if start and text[start - 1] not in "\n>":  # quoted by a person, in the middle of a line
-            kept.append(text[place : start + len(opening)])
-            place = start + len(opening)
+            kept.append(text[offset : start + len(opening)])
+            offset = start + len(opening)
             continue
-        kept.append(text[place:start])
+        kept.append(text[offset:start])
         space = _SPACE.match(text, end + len(closing))
-        place = space.end() if space else end + len(closing)
-    return "".join((*kept, text[place:]))
+        offset = space.end() if space else end + len(closing)
+    return "".join((*kept, text[offset:]))
 
 
 def task_of(prompts: Iterable[str], name: str | None = None) -> Task | None:
     """The task in what was sent before the first action; a prompt that was sent twice counts once."""
-    seen: dict[str, str] = {}
+    prompts_by_text: dict[str, str] = {}
     for prompt in prompts:
         if text := unwrap_prompt(prompt):
-            seen.setdefault(text.strip(), text)
-    return Task("\n\n".join(seen.values()), name) if seen else None
+            prompts_by_text.setdefault(text.strip(), text)
+    return Task("\n\n".join(prompts_by_text.values()), name) if prompts_by_text else None
 
 
 def request_of(text: str) -> str:

@@ -60,7 +60,7 @@ class _Walk:
 
     strict: bool
     skipped: Skipped
-    seen: set[Path] = field(default_factory=set[Path])
+    visited: set[Path] = field(default_factory=set[Path])
     forks: dict[Path, list[HistoryBase]] = field(default_factory=dict[Path, list[HistoryBase]])
     """Of each folder of rollouts, by the highest one around it that is searched: a year has a folder for each day."""
 
@@ -71,15 +71,15 @@ class _Walk:
         except OSError:
             yield self.file(folder)  # which says why when it is opened
             return
-        if real in self.seen:
+        if real in self.visited:
             self.skipped.add("link", folder)
             return
-        self.seen.add(real)
-        if (found := record_folder(folder, [entry.name for entry in entries])) is not None:
-            for one in found.folders:
-                one.notices.strict = self.strict
-                yield one
-            entries = [entry for entry in entries if not found.holds(entry.name)]
+        self.visited.add(real)
+        if (records := record_folder(folder, [entry.name for entry in entries])) is not None:
+            for subfolder in records.folders:
+                subfolder.notices.strict = self.strict
+                yield subfolder
+            entries = [entry for entry in entries if not records.holds(entry.name)]
         if is_harbor_trial(folder) or is_terminal_bench_trial(folder):
             yield from self.trial(folder)
             return
@@ -93,7 +93,7 @@ class _Walk:
 
     def forks_around(self, folder: Path) -> list[HistoryBase]:
         """From where rollouts go on, in this folder and in those of other days that are searched as well."""
-        top = next((above for above in (*folder.parents[2::-1], folder) if above in self.seen), folder)
+        top = next((above for above in (*folder.parents[2::-1], folder) if above in self.visited), folder)
         if top not in self.forks:
             self.forks[top] = forks_below(top)
         return self.forks[top]
@@ -123,10 +123,10 @@ class _Walk:
     def is_first(self, path: Path) -> bool:
         """Whether the path was not met before, under whichever name."""
         real = path.resolve()
-        if real in self.seen:
+        if real in self.visited:
             self.skipped.add("link", path)
             return False
-        self.seen.add(real)
+        self.visited.add(real)
         return True
 
     def trial(self, folder: Path) -> Traces:
@@ -141,25 +141,25 @@ class _Walk:
                 self.skipped.add("trial", folder, _count_files(folder) - 1)
             return
         left: list[TraceFile | EventFolder] = []
-        for place in _places(folder):
+        for subfolder in _trace_folders(folder):
             # An own look at each place: what is in a later one must not count as met.
-            found = list(_Walk(self.strict, Skipped(), set(self.seen)).folder(place))
-            found = [file for file in found if file.path.stem not in GRADING]
-            if any(map(is_recognised, found)):
-                named = [file for file in found if file.path.name == trajectory.name]
-                taken = found if place == trajectory.parent else named or found
-                self.seen.update(file.path.resolve() for file in taken)
+            files = list(_Walk(self.strict, Skipped(), set(self.visited)).folder(subfolder))
+            files = [file for file in files if file.path.stem not in GRADING]
+            if any(map(is_recognised, files)):
+                named = [file for file in files if file.path.name == trajectory.name]
+                taken = files if subfolder == trajectory.parent else named or files
+                self.visited.update(file.path.resolve() for file in taken)
                 yield from taken
                 self.skipped.add("trial", folder, _count_files(folder) - len(taken))
                 return
-            left += [file for file in found if file.path not in {other.path for other in left}]
+            left += [file for file in files if file.path not in {other.path for other in left}]
         for file in left:
             if self.is_first(file.path):
                 yield file
         self.skipped.add("trial", folder, _count_files(folder) - len(left))
 
 
-def _places(trial: Path) -> list[Path]:
+def _trace_folders(trial: Path) -> list[Path]:
     """Where the trace of a trial may be, the likeliest first."""
     own = [trial / "agent" / "sessions", trial / "artifacts" / "agent", trial / "agent", trial / "artifacts"]
     try:

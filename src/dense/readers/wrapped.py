@@ -34,7 +34,7 @@ def unwrapped_result(text: str, exit_code: int | None) -> tuple[str, int | None]
         return text, exit_code
     if not is_obj(value) or not isinstance(value.get("stdout"), str) or not KNOWN_KEYS.issuperset(value):
         return text, exit_code
-    code = next((found for key in CODE_KEYS if (found := whole(value.get(key))) is not None), None)
+    code = next((number for key in CODE_KEYS if (number := whole(value.get(key))) is not None), None)
     error = first_string([value.get("stderr")]) or ""
     joined = (
         value["stdout"] + ("\n" if value["stdout"] and error and not value["stdout"].endswith("\n") else "") + error

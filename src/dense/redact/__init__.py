@@ -23,7 +23,7 @@ from dense.redact.kingfisher import kingfisher_secrets
 from dense.redact.redactions import Redactions
 from dense.redact.replacer import Replacer
 from dense.redact.texts import Texts
-from dense.redact.walk import labels_of, rewrite_labels, rewrite_trajectory, texts_of
+from dense.redact.walk import labels_of, rewrite_labels, rewrite_trajectory, texts_of, without_depth
 from dense.text.clip import clip_end
 from dense.text.terminal import plain_line
 from dense.trajectory import Trajectory
@@ -59,15 +59,17 @@ def redact(
         new = iter(redacted)
         trajectory = rewrite_trajectory(trajectory, lambda _: next(new))
     labels = labels_of(trajectory)
-    found = replacer.replace_more(labels)
-    if found != labels:
-        trajectory = rewrite_labels(trajectory, dict(zip(labels, found, strict=True)).__getitem__)
+    rewritten = replacer.replace_more(labels)
+    if rewritten != labels:
+        trajectory = rewrite_labels(trajectory, dict(zip(labels, rewritten, strict=True)).__getitem__)
     return trajectory, replacer.redactions
 
 
 def clean_labels(trajectory: Trajectory) -> Trajectory:
-    """The trajectory with each label on one line, bounded, and without what acts on a terminal. Different labels stay
-    different. Whoever passes a trajectory on has done this, whether or not it is redacted."""
+    """The trajectory with each label on one line, bounded, without what acts on a terminal, and without arguments that
+    are nested too deeply. Different labels stay different. Whoever passes a trajectory on has done this, whether or not
+    it is redacted."""
+    trajectory = without_depth(trajectory)
     labels = labels_of(trajectory)
     shown = {label: _plain_label(label) for label in labels}
     return (

@@ -64,7 +64,7 @@ def find_known(text: str, known: Iterable[tuple[str, str]]) -> Iterator[Span]:
         while start >= 0:
             end = start + len(value)
             if not is_word or not (_continues_before(text, start) or _continues_behind(text, end)):
-                yield Span(start, end, BY_VALUE, kind, False)
+                yield Span(start, end, BY_VALUE, kind)
             start = text.find(value, end)
 
 
@@ -85,13 +85,13 @@ def _scan_plain(text: str, plain: str, layers: int) -> list[Span]:
         spans += _by_format(text, plain)
         spans += _wrapped(text)
     if has_searched()(plain):
-        spans += (Span(start, end, BY_FORMAT, kind, False) for start, end, kind in searched(text))
+        spans += (Span(start, end, BY_FORMAT, kind) for start, end, kind in searched(text))
     spans += in_context(text, lower_ascii(plain))
     if layers:
-        for view in decoded_parts(text, plain):
-            for span in _scan_plain(view.text, view.text, layers - 1):
-                start, end = view.original(span.start, span.end)
-                spans.append(span._replace(start=start, end=end, is_contextual=False))
+        for derived in decoded_parts(text, plain):
+            for span in _scan_plain(derived.text, derived.text, layers - 1):
+                start, end = derived.original(span.start, span.end)
+                spans.append(span._replace(start=start, end=end))
     return spans
 
 
@@ -108,9 +108,9 @@ def _wrapped(text: str) -> Iterator[Span]:
         if not any_prefix().match(text[start:line_break] + text[line_end.end() : line_end.end() + _AROUND]):
             continue
         pieces = _PIECES.match(text, start, line_break + _LONGEST_WRAPPED)
-        view = unwrapped(text, start, pieces.end()) if pieces else None
-        for span in _by_format(view.text, one_byte_each(view.text)) if view else ():
-            first, last = view.original(span.start, span.end) if view else (0, 0)
+        derived = unwrapped(text, start, pieces.end()) if pieces else None
+        for span in _by_format(derived.text, one_byte_each(derived.text)) if derived else ():
+            first, last = derived.original(span.start, span.end) if derived else (0, 0)
             if last - first > span.end - span.start:
                 head, *rest = text[first:last].splitlines(keepends=True)
                 pieces = [head, *takewhile(_is_piece, rest)]
@@ -159,7 +159,7 @@ def _in_stretch(text: str, start: int, end: int, is_inner: bool) -> Iterator[Spa
             match = row.pattern.match(text, offset)
             tried += 1
             if match and row.check(match):
-                yield Span(*match.span(row.group), BY_FORMAT, row.kind, False)
+                yield Span(*match.span(row.group), BY_FORMAT, row.kind)
                 if not row.group:
                     break
         if tried > _MAX_TRIES:

@@ -13,8 +13,6 @@ class Span(NamedTuple):
     rank: int
     """How it was found; of two that overlap, the lower rank gives the kind."""
     kind: str
-    is_contextual: bool
-    """Whether only its surroundings show that it is secret: elsewhere the value may go unnoticed."""
 
 
 BY_FORMAT, BY_CONTEXT, BY_NAME, BY_VALUE = range(4)

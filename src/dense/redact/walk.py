@@ -32,42 +32,42 @@ def rewrite_labels(trajectory: Trajectory, rewrite: Rewrite) -> Trajectory:
     def optional(text: str | None) -> str | None:
         return None if text is None else rewrite(text)
 
-    def source(place: Source) -> Source:
-        return replace(place, path=rewrite(place.path), part=optional(place.part))
+    def new_source(source: Source) -> Source:
+        return replace(source, path=rewrite(source.path), part=optional(source.part))
 
-    def call(one: ToolCall) -> ToolCall:
-        return replace(one, name=rewrite(one.name), id=optional(one.id), continues=optional(one.continues))
+    def new_call(call: ToolCall) -> ToolCall:
+        return replace(call, name=rewrite(call.name), id=optional(call.id), continues=optional(call.continues))
 
-    def observation(seen: Observation) -> Observation:
-        return replace(seen, call_id=optional(seen.call_id), timestamp=optional(seen.timestamp))
+    def new_observation(observation: Observation) -> Observation:
+        return replace(observation, call_id=optional(observation.call_id), timestamp=optional(observation.timestamp))
 
-    def step(one: Step) -> Step:
+    def new_step(step: Step) -> Step:
         return replace(
-            one,
-            source=source(one.source),
-            calls=tuple(map(call, one.calls)),
-            observations=tuple(map(observation, one.observations)),
-            agent=optional(one.agent),
-            model=optional(one.model),
-            timestamp=optional(one.timestamp),
-            subagents=tuple(map(run, one.subagents)),
+            step,
+            source=new_source(step.source),
+            calls=tuple(map(new_call, step.calls)),
+            observations=tuple(map(new_observation, step.observations)),
+            agent=optional(step.agent),
+            model=optional(step.model),
+            timestamp=optional(step.timestamp),
+            subagents=tuple(map(new_run, step.subagents)),
         )
 
-    def run(one: Trajectory) -> Trajectory:
+    def new_run(run: Trajectory) -> Trajectory:
         return replace(
-            one,
-            format=rewrite(one.format),
-            id=rewrite(one.id),
-            source=source(one.source),
-            agent=optional(one.agent),
-            agent_version=optional(one.agent_version),
-            model=optional(one.model),
-            task=replace(one.task, name=optional(one.task.name)) if one.task is not None else None,
-            steps=tuple(map(step, one.steps)),
-            notices=tuple([replace(notice, source=source(notice.source)) for notice in one.notices]),
+            run,
+            format=rewrite(run.format),
+            id=rewrite(run.id),
+            source=new_source(run.source),
+            agent=optional(run.agent),
+            agent_version=optional(run.agent_version),
+            model=optional(run.model),
+            task=replace(run.task, name=optional(run.task.name)) if run.task is not None else None,
+            steps=tuple(map(new_step, run.steps)),
+            notices=tuple([replace(notice, source=new_source(notice.source)) for notice in run.notices]),
         )
 
-    return run(trajectory)
+    return new_run(trajectory)
 
 
 def labels_of(trajectory: Trajectory) -> list[str]:
@@ -83,12 +83,46 @@ def labels_of(trajectory: Trajectory) -> list[str]:
             labels.update(dict.fromkeys((step.source.path, step.source.part, step.agent, step.model, step.timestamp)))
             for call in step.calls:
                 labels[call.name] = labels[call.id] = labels[call.continues] = None
-            for seen in step.observations:
-                labels[seen.call_id] = labels[seen.timestamp] = None
+            for observation in step.observations:
+                labels[observation.call_id] = labels[observation.timestamp] = None
             waiting += step.subagents
         for notice in run.notices:
             labels[notice.source.path] = labels[notice.source.part] = None
     return [label for label in labels if label is not None]
+
+
+MAX_NESTING = 60
+"""What lies deeper in an argument is nobody's message, and whoever goes through it would end at Python's own limit."""
+TOO_DEEP = "[nested too deeply]"
+
+
+def without_depth(trajectory: Trajectory) -> Trajectory:
+    """The trajectory with a mark in place of each argument that is nested too deeply, sub-agents included."""
+
+    def shallow_step(step: Step) -> Step:
+        calls = tuple([replace(call, arguments=_shallow(call.arguments)) for call in step.calls])
+        return replace(step, calls=calls, subagents=tuple(map(without_depth, step.subagents)))
+
+    is_deep = any(
+        step.subagents or any(_is_deep(value) for call in step.calls for value in call.arguments.values())
+        for step in trajectory.steps
+    )
+    return replace(trajectory, steps=tuple(map(shallow_step, trajectory.steps))) if is_deep else trajectory
+
+
+def _shallow(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {name: TOO_DEEP if _is_deep(value) else value for name, value in arguments.items()}
+
+
+def _is_deep(value: Any) -> bool:
+    waiting: list[tuple[Any, int]] = [(value, 0)] if isinstance(value, dict | list) else []
+    while waiting:
+        inner, depth = waiting.pop()
+        if depth > MAX_NESTING:
+            return True
+        items = cast("dict[str, Any]", inner).values() if isinstance(inner, dict) else cast("list[Any]", inner)
+        waiting += [(item, depth + 1) for item in items if isinstance(item, dict | list)]
+    return False
 
 
 def texts_of(trajectory: Trajectory) -> list[str]:

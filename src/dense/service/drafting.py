@@ -85,7 +85,7 @@ async def draft(
 
 
 def deliver_draft(
-    found: FeedbackDraft | None,
+    draft: FeedbackDraft | None,
     trajectory: Trajectory,
     budgets: Budgets,
     method: str,
@@ -96,17 +96,17 @@ def deliver_draft(
     """The feedback of a draft on a clean trajectory. With several `shares`, its report is also fitted for messages that
     carry so many."""
     task = trajectory.task
-    if found is None:
+    if draft is None:
         return Delivered(Feedback("", encodable(task.instruction) if task else ""))
-    fit = _checked_fit(found.fit, method)
+    fit = _checked_fit(draft.fit, method)
     parts = [share_of(budgets, count) for count in range(1, shares + 1)]
-    reports = tuple([fit_report(fit, task, part, found.frame, environment, is_tree=found.is_tree) for part in parts])
+    reports = tuple([fit_report(fit, task, part, draft.frame, environment, is_tree=draft.is_tree) for part in parts])
     unsafe = tuple(texts_of(trajectory))
     message, key = compose(
-        reports[:1], task, budgets.complete, frame=found.frame, environment=environment, unsafe=unsafe
+        reports[:1], task, budgets.complete, frame=draft.frame, environment=environment, unsafe=unsafe
     )
     feedback = Feedback(write_items(reports[0].items, key), message, reports[0].dropped, key)
-    return Delivered(feedback, found.state, found.files, MemoryItem(reports, budgets.complete, found.frame))
+    return Delivered(feedback, draft.state, draft.files, MemoryItem(reports, budgets.complete, draft.frame))
 
 
 def first_error(error: BaseException) -> BaseException:
@@ -134,29 +134,29 @@ async def _drafted(
     return await method.feedback(trajectory, outcome, context)
 
 
-def _checked(found: Any, method: str) -> FeedbackDraft | None:
+def _checked(draft: Any, method: str) -> FeedbackDraft | None:
     """The draft, if it is one: a method need not be typed."""
-    if found is None:
+    if draft is None:
         return None
-    if not isinstance(found, FeedbackDraft):
-        kind = type(found).__name__
+    if not isinstance(draft, FeedbackDraft):
+        kind = type(draft).__name__
         raise DenseError(f"{method} must return a `FeedbackDraft` or None, not {kind}; see {METHOD_DOCS}")
-    wrong = [field for field, kind in DRAFT_FIELDS.items() if not isinstance(getattr(found, field), kind)]
+    wrong = [field for field, kind in DRAFT_FIELDS.items() if not isinstance(getattr(draft, field), kind)]
     if wrong:
         raise DenseError(f"the draft of {method} has the wrong type in {', '.join(wrong)}; see {METHOD_DOCS}")
-    return found
+    return draft
 
 
 def _checked_fit(fit: Fit, method: str) -> Fit:
     """The same, checked: a method need not be typed, and a report that is longer than its room is an error."""
 
     def checked(room: int) -> ReportPage:
-        found: Any = fit(room)
-        items: Any = found.items if isinstance(found, ReportPage) else None
-        if not isinstance(found, ReportPage) or not all(isinstance(item, Item) for item in items):
+        page: Any = fit(room)
+        items: Any = page.items if isinstance(page, ReportPage) else None
+        if not isinstance(page, ReportPage) or not all(isinstance(item, Item) for item in items):
             raise DenseError(f"`fit` of {method} must return a `ReportPage` of items; see {METHOD_DOCS}")
-        if found.size > max(room, 0):
-            raise DenseError(f"{method} made a report of {found.size:,} bytes, and there is room for {max(room, 0):,}")
-        return found
+        if page.size > max(room, 0):
+            raise DenseError(f"{method} made a report of {page.size:,} bytes, and there is room for {max(room, 0):,}")
+        return page
 
     return checked

@@ -164,12 +164,12 @@ async def make_feedback(
             lessons=tuple(lessons_for(options.lessons, cleaned, project_of(trajectory), own_task(trajectory))),
             follows_paper=options.budget == "paper",
         )
-        found = await draft(method, cleaned, outcome, context, redacted=options.redacted)
-        if found is not None and context.follows_paper:
-            found = replace(found, frame=paper_frame(found.frame))
+        drafted = await draft(method, cleaned, outcome, context, redacted=options.redacted)
+        if drafted is not None and context.follows_paper:
+            drafted = replace(drafted, frame=paper_frame(drafted.frame))
         _refuse_failed_calls(asker, tally, choice.recorded_name)
-        made = deliver_draft(
-            found, cleaned, budgets, method.name, environment=options.environment, shares=options.shares
+        delivery = deliver_draft(
+            drafted, cleaned, budgets, method.name, environment=options.environment, shares=options.shares
         )
     except Exception as error:
         asked = asker.record() if asker is not None else ()
@@ -179,13 +179,13 @@ async def make_feedback(
         return FailedRun(reason, record(Feedback("", ""), describe_failure(reason, method)), cleaned)
     return FeedbackRun(
         method=method.name,
-        feedback=made.feedback,
-        record=record(made.feedback),
-        state=made.state,
-        files=made.files,
-        item=made.item,
+        feedback=delivery.feedback,
+        record=record(delivery.feedback),
+        state=delivery.state,
+        files=delivery.files,
+        item=delivery.item,
         trajectory=cleaned,
-        assessment=found.assessment if found is not None else None,
+        assessment=drafted.assessment if drafted is not None else None,
     )
 
 

@@ -77,11 +77,11 @@ def _decoded[T: SourceTree | ReconciledTree](path: Path, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError:
-        found, expected = msgspec.json.decode(content, type=StoredSchema).schema, kind.__struct_config__.tag
-        if found == expected:
+        written, expected = msgspec.json.decode(content, type=StoredSchema).schema, kind.__struct_config__.tag
+        if written == expected:
             raise
         raise DenseError(
-            f"{path}: has the schema {found or 'of no tree'}, this version reads {expected}: distill the trace again"
+            f"{path}: has the schema {written or 'of no tree'}, this version reads {expected}: distill the trace again"
         ) from None
 
 
@@ -102,17 +102,17 @@ def _stored(value: Struct, report: str) -> Struct:
 
 def _encoded(files: Mapping[str, Struct], method: str) -> dict[str, bytes]:
     """A method's files as JSON, by name: plain names, and no name of ours unless the content is what ours holds."""
-    found: dict[str, bytes] = {}
+    encoded: dict[str, bytes] = {}
     for name, value in files.items():
         if not PLAIN_NAME.fullmatch(str(name)):
             raise DenseError(f"{method} returns a file {str(name)[:80]!r}: use a plain name (letters, digits, _ - .)")
         if name.lower() in RESERVED_FILES or not isinstance(value, METHOD_FILES.get(name.lower(), Struct)):
             raise DenseError(f"{method} returns a file {name!r}: the name is reserved, or its content is no Struct")
         try:
-            found[name] = _tree(value) if isinstance(value, SourceTree | ReconciledTree) else _json(value)
+            encoded[name] = _tree(value) if isinstance(value, SourceTree | ReconciledTree) else _json(value)
         except (TypeError, ValueError, msgspec.MsgspecError) as error:
             raise DenseError(f"{method} returns a file {name!r} that cannot be JSON: {error}") from None
-    return found
+    return encoded
 
 
 def _tree(tree: SourceTree | ReconciledTree) -> bytes:

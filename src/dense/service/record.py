@@ -73,8 +73,8 @@ def package_versions() -> dict[str, str]:
 @cache
 def _package_versions() -> dict[str, str]:
     """Looking a version up reads and parses a file: once is enough."""
-    found = {name: version(name) for name in RECORDED_PACKAGES}
-    return {"python": platform.python_version(), "dense": __version__, **found}
+    versions = {name: version(name) for name in RECORDED_PACKAGES}
+    return {"python": platform.python_version(), "dense": __version__, **versions}
 
 
 def prompt_hashes() -> dict[str, str]:

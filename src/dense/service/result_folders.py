@@ -71,10 +71,10 @@ def folder_name(trajectory: Trajectory, *, is_piped: bool = False, is_absolute: 
     What came through a pipe has no place: it is known by its content."""
     label = _label(trajectory)
     agent = _slug(clean_line(trajectory.agent or trajectory.format), MAX_AGENT)
-    place = label if is_piped else os.path.realpath(trajectory.source.path)
-    if not is_absolute and place.startswith(f"{os.path.realpath('.')}{os.sep}"):
-        place = os.path.relpath(place, os.path.realpath("."))
-    identity = "\0".join((place, trajectory.source.part or "", trajectory.id))
+    path = label if is_piped else os.path.realpath(trajectory.source.path)
+    if not is_absolute and path.startswith(f"{os.path.realpath('.')}{os.sep}"):
+        path = os.path.relpath(path, os.path.realpath("."))
+    identity = "\0".join((path, trajectory.source.part or "", trajectory.id))
     digest = hashlib.sha256(identity.encode("utf-8", errors="replace")).hexdigest()[:ID_DIGITS]
     return "--".join(part for part in (label, agent, digest) if part)
 
@@ -85,8 +85,8 @@ def _label(trajectory: Trajectory) -> str:
         return _slug(clean_line(task.name), MAX_LABEL)
     if task is not None:
         words = clean_line(task.instruction).split()[:LABEL_WORDS]
-        if found := _slug(" ".join(words), MAX_LABEL):
-            return found
+        if label := _slug(" ".join(words), MAX_LABEL):
+            return label
     return _slug(clean_line(Path(trajectory.source.path).stem), MAX_LABEL)
 
 
@@ -133,7 +133,8 @@ class ResultFolders:
                 self._known[key], self._taken[row.folder] = row.folder, key
         command = shlex.join(["dense", *sys.argv[1:]])[:300]
         os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"process {os.getpid()} ({command}, since {datetime.now(UTC):%H:%M} UTC)".encode(), 0)
+        holder = f"process {os.getpid()} ({command}, since {datetime.now(UTC):%H:%M} UTC)"
+        os.pwrite(self._lock, holder.encode("utf-8", "replace"), 0)
         return self
 
     def __exit__(self, *error: object) -> None:

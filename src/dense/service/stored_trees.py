@@ -4,6 +4,7 @@ of actions that the report names are longer. `trace` in the record is the hash o
 from __future__ import annotations
 
 import hashlib
+import marshal
 import re
 from collections.abc import Callable
 from typing import Any
@@ -36,12 +37,16 @@ def _bytes(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except (UnicodeEncodeError, TypeError, ValueError, OverflowError):  # a trajectory that no reader made
+        pass
+    try:
         return repr(value).encode("utf-8", errors="replace")
+    except ValueError:  # a number of more digits than Python writes
+        return marshal.dumps(msgspec.to_builtins(value))
 
 
 def shortened_tree[T: (SourceTree, ReconciledTree)](tree: T, report: str) -> T:
     """The tree with the beginnings of its steps' texts. Only the reconciled tree keeps what the report quotes."""
-    named = {int(found[1]) for found in ACTION.finditer(report)} if isinstance(tree, ReconciledTree) else set[int]()
+    named = {int(match[1]) for match in ACTION.finditer(report)} if isinstance(tree, ReconciledTree) else set[int]()
 
     others = KEPT_CHARS if isinstance(tree, ReconciledTree) else OUTLINE_CHARS
 
@@ -74,7 +79,7 @@ def _shortened(step: Step, limit: int) -> Step:
         message=clip_end(step.message, limit),
         reasoning="",
         calls=tuple([_shortened_call(call, limit) for call in step.calls]),
-        observations=tuple([_shortened_observation(seen, limit) for seen in step.observations]),
+        observations=tuple([_shortened_observation(observation, limit) for observation in step.observations]),
         agent=step.agent,
         model=step.model,
         timestamp=step.timestamp,
@@ -94,6 +99,6 @@ def _shortened_value(value: Any, limit: int) -> Any:
     return value if len(text) <= limit else clip_end(text.decode(errors="replace"), limit)
 
 
-def _shortened_observation(seen: Observation, limit: int) -> Observation:
+def _shortened_observation(observation: Observation, limit: int) -> Observation:
     clip = clip_end if limit <= OUTLINE_CHARS else clip_middle
-    return replace(seen, text=clip(seen.text, limit))
+    return replace(observation, text=clip(observation.text, limit))

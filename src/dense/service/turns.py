@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from dense.errors import DenseError, WrongUsage
 from dense.text.clip import clip_end
+from dense.text.numbers import whole
 from dense.trajectory import Step, Task, Trajectory, Turn, Usage
 
 type TurnChoice = Literal["last", "all"] | int
@@ -29,8 +30,8 @@ def parse_turn(text: str) -> TurnChoice:
     named: dict[str, TurnChoice] = {"last": "last", "all": "all"}
     if text in named:
         return named[text]
-    if text.isdigit() and int(text) >= 1:
-        return int(text)
+    if (number := whole(text)) is not None and number >= 1:
+        return number
     raise WrongUsage(f"--turn {text}: say last, all, or the number of a request, from 1")
 
 
@@ -44,7 +45,7 @@ def select_turn(trajectory: Trajectory, choice: TurnChoice) -> Trajectory:
             return trajectory
         raise DenseError(f"{trajectory.source}: there is only one request, not {choice}")
     count = len(trajectory.steps)
-    last = max((place for place, turn in enumerate(turns) if turn.step < count), default=0)
+    last = max((index for index, turn in enumerate(turns) if turn.step < count), default=0)
     if choice == "all":
         return replace(trajectory, task=_all(turns, last, trajectory.task))
     if choice == "last":
@@ -101,7 +102,7 @@ def _without_next(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     if not steps:
         return ()
     *rest, last = steps
-    kept = tuple([seen for seen in last.observations if not seen.is_request])
+    kept = tuple([observation for observation in last.observations if not observation.is_request])
     return (*rest, replace(last, observations=kept))
 
 

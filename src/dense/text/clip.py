@@ -111,17 +111,17 @@ def _parts(lines: list[str], kept: list[int], limit: int, focus: str, width: int
     out: list[str] = []
     shown: list[str] = []
     following = 0
-    for place in [*kept, len(lines)]:
-        if place > following:
+    for index in [*kept, len(lines)]:
+        if index > following:
             if shown:
                 out.append("\n".join(shown))
                 shown = []
-            missing = lines[following:place]
+            missing = lines[following:index]
             out.append(Gap(len(missing), sum(map(len, missing)) + len(missing)))
-        if place < len(lines):
-            line = lines[place]
+        if index < len(lines):
+            line = lines[index]
             shown.append(clip_middle(line, limit if focus and focus in line else _length(line, width)))
-        following = place + 1
+        following = index + 1
     return [*out, "\n".join(shown)] if shown else out
 
 
@@ -133,23 +133,23 @@ def _length(line: str, width: int) -> int:
 def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
     """The places of the lines, the one to keep first at first."""
     last = len(lines) - 1
-    centre = next((place for place, line in enumerate(lines) if focus and focus in line), None)
+    centre = next((index for index, line in enumerate(lines) if focus and focus in line), None)
     values, places = [0] * len(lines), range(len(lines))
     if not is_listing:
         values = list(map(line_worth, lines))
-        for place in (*places[:3], *places[3:][-4:]):
-            values[place] += 2
+        for line_index in (*places[:3], *places[3:][-4:]):
+            values[line_index] += 2
         seen: set[str] = set()
-        for place, line in enumerate(lines):
+        for line_index, line in enumerate(lines):
             if line in seen:
-                values[place] = 0  # said already
+                values[line_index] = 0  # said already
             seen.add(line)
     if centre is None:
-        distance = [min(place, 2 * (last - place)) for place in places]
+        distance = [min(index, 2 * (last - index)) for index in places]
     else:
-        distance = [abs(place - centre) for place in places]
-        for place in places[max(0, centre - 4) : centre + 5]:
-            values[place] += 9
+        distance = [abs(index - centre) for index in places]
+        for line_index in places[max(0, centre - 4) : centre + 5]:
+            values[line_index] += 9
         values[centre] += 9
     return sorted(places, key=lambda place: (-values[place], distance[place]))
 
@@ -167,15 +167,15 @@ def _choose(lines: list[str], by_value: list[int], limit: int, is_listing: bool,
     kept: set[int] = set()
     room = limit - GAP_CHARS
     shortest = min(map(len, lines)) + 1
-    for place in by_value:
+    for index in by_value:
         if room < shortest:
             break
-        cost = _length(lines[place], width) + 1
+        cost = _length(lines[index], width) + 1
         if cost <= room:
-            kept.add(place)
+            kept.add(index)
             room -= cost
         elif is_listing:
             break  # no crumbs of a listing
     # A gap of one short line costs as much as the line.
-    kept |= {place + 1 for place in kept if place + 2 in kept and len(lines[place + 1]) < GAP_CHARS}
+    kept |= {index + 1 for index in kept if index + 2 in kept and len(lines[index + 1]) < GAP_CHARS}
     return sorted(kept)

@@ -26,7 +26,7 @@ def differing_parts(new: str, old: str, limit: int, around: int = 0) -> tuple[st
 
 def common_prefix_length(a: str, b: str) -> int:
     """How many characters two texts have in common at the beginning."""
-    return next((n for n, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b)))
+    return next((n for n, (own, other) in enumerate(zip(a, b, strict=False)) if own != other), min(len(a), len(b)))
 
 
 def differing_leaves(new: Any, old: Any, name: str, depth: int = MAX_DEPTH) -> Iterator[tuple[str, Any, Any]]:
@@ -42,7 +42,7 @@ def differing_leaves(new: Any, old: Any, name: str, depth: int = MAX_DEPTH) -> I
         if len(ours) != len(theirs):
             yield name, new, old
             return
-        for place in range(min(len(ours), MAX_ENTRIES)):
-            yield from differing_leaves(ours[place], theirs[place], f"{name}[{place}]", depth - 1)
+        for index in range(min(len(ours), MAX_ENTRIES)):
+            yield from differing_leaves(ours[index], theirs[index], f"{name}[{index}]", depth - 1)
     else:
         yield name, new, old

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, cast
 
 from msgspec import Struct
+
+from dense.text.numbers import NO_JSON, parsed_json
 
 ENVELOPE_START = re.compile(r'\{"(?:stdout|output|text|content)": ?"')
 """How a record begins that was cut off."""
@@ -29,12 +30,11 @@ def open_envelope(text: str) -> Unwrapped:
     start = text.lstrip()
     if not start.startswith("{"):
         return Unwrapped(text)
-    try:
-        record = json.loads(start)
-    except ValueError:
-        if (found := ENVELOPE_START.match(start)) is None:
+    record = parsed_json(start)
+    if record is NO_JSON:
+        if (match := ENVELOPE_START.match(start)) is None:
             return Unwrapped(text)
-        return Unwrapped(_string_prefix(start[found.end() :]))
+        return Unwrapped(_string_prefix(start[match.end() :]))
     return _from_record(cast("dict[str, Any]", record), text) if isinstance(record, dict) else Unwrapped(text)
 
 
@@ -61,11 +61,10 @@ def _from_record(record: dict[str, Any], text: str) -> Unwrapped:
 
 def _string_prefix(body: str) -> str:
     """The text of a JSON string from behind its opening quote, though the record may have cut it anywhere."""
-    found = re.match(r'(?:[^"\\]|\\.)*', body, re.DOTALL)
-    raw = found[0] if found else ""
+    match = re.match(r'(?:[^"\\]|\\.)*', body, re.DOTALL)
+    raw = match[0] if match else ""
     for cut in range(7):  # a cut \\uXXXX needs up to six characters less
-        try:
-            return json.loads(f'"{raw[: len(raw) - cut]}"', strict=False)
-        except ValueError:
-            continue
+        value = parsed_json(f'"{raw[: len(raw) - cut]}"', strict=False)
+        if value is not NO_JSON:
+            return value
     return body

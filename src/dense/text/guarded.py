@@ -48,23 +48,25 @@ def guard_of(pattern: re.Pattern[str]) -> str:
     """A pattern for the Rust engine that matches in every ASCII text in which this one does. All of Unicode would make
     it too large."""
     source, kept, done, depth = pattern.pattern, list[str](), 0, 0
-    for found in PART.finditer(source):
-        part = found[0]
+    for match in PART.finditer(source):
+        part = match[0]
         if depth:  # within what looks ahead or behind
             depth += (part[0] == "(") - (part == ")")
         else:
-            kept.append(source[done : found.start()])
+            kept.append(source[done : match.start()])
             if part.startswith("(?") and part != "(?>":
                 depth = 1
             else:
                 kept.append(_translated(part, pattern.flags))
-        done = found.end()
+        done = match.end()
     return "".join(kept) + source[done:]
 
 
 def _translated(part: str, flags: int) -> str:
     if part[0] == "[":
-        inner = IN_CLASS.sub(lambda one: CLASSES.get(one[0], one[0] if one[0][0] == "\\" else "\\" + one[0]), part)
+        inner = IN_CLASS.sub(
+            lambda match: CLASSES.get(match[0], match[0] if match[0][0] == "\\" else "\\" + match[0]), part
+        )
         inner = inner.replace(" ", r"\x20") if flags & re.VERBOSE else inner
         return f"{inner[:-1]}{BEYOND_ASCII}]" if inner[1] == "^" else inner
     if part.lower() in CLASSES:

@@ -25,7 +25,7 @@ ACTING = re.compile(
 
 def escape_controls(text: object) -> str:
     """The text with each acting character written out as its number."""
-    return ACTING.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(text))
+    return ACTING.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", str(text))
 
 
 def without_infinities(value: Any) -> Any:

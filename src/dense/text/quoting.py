@@ -74,7 +74,7 @@ def as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return ", ".join(as_text(one) for one in cast("list[Any]", value)[:5])
+        return ", ".join(as_text(item) for item in cast("list[Any]", value)[:5])
     if value is None or isinstance(value, (int, float)):
         return "" if value is None else str(value)
     return str(cast("object", value))[:300]

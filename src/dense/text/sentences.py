@@ -25,8 +25,8 @@ ABBREVIATIONS = ("e.g", "i.e", "etc", " vs", " cf", "approx", " No", " ex", "(ex
 def first_sentences(message: str, limit: int) -> Iterator[str]:
     """The first sentences of a message, without Markdown and without a label before them."""
     head = message[: max(4 * limit, 600)].strip()
-    found = LABEL.match(head)
-    start = found.end() if found else 0
+    match = LABEL.match(head)
+    start = match.end() if match else 0
     for end in SENTENCE_END.finditer(head, start):
         if end.end() - start >= MIN_SENTENCE_CHARS:
             yield one_line(head[start : end.end()].strip(MARKS), limit)
@@ -37,7 +37,7 @@ def first_sentences(message: str, limit: int) -> Iterator[str]:
 
 def first_sentence(message: str, limit: int = 100) -> str:
     """The first sentence of a message that is not empty."""
-    return next((one for one in first_sentences(message, limit) if one), "")
+    return next((sentence for sentence in first_sentences(message, limit) if sentence), "")
 
 
 def split_sentences(text: str) -> list[str]:

@@ -34,6 +34,11 @@ def escaped(text: str) -> str:
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
+def is_text(name: str) -> bool:
+    """Whether a name has bytes in UTF-8: a file's name need not."""
+    return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
+
+
 def plain_line(text: str) -> str:
     """The text on one line, with a mark for each control and direction character; as it is if there is none."""
     is_plain = text.isprintable() or (escaped(text) == text and not {"\n", "\t"}.intersection(text))

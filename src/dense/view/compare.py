@@ -11,7 +11,7 @@ type Values = dict[str, Any]
 def differences(left: Values, right: Values) -> list[Values]:
     """Rows of the comparison: what, its value on the left, its value on the right, whether they differ."""
     return [
-        {"what": what, "left": one, "right": other, "differs": one != other} for what, one, other in _rows(left, right)
+        {"what": what, "left": own, "right": other, "differs": own != other} for what, own, other in _rows(left, right)
     ]
 
 
@@ -21,15 +21,15 @@ def _rows(left: Values, right: Values) -> Iterator[tuple[str, str, str]]:
     yield "actions that failed", f"{_failed(left):,}", f"{_failed(right):,}"
     sizes = [dict(run["sizes"]) for run in (left, right)]
     for name in ("method", "analyst", "text of the trace", "message", "tokens of the attempt", "cost of the attempt"):
-        one, other = (found.get(name, "not recorded") for found in sizes)
-        if (one, other) != ("not recorded", "not recorded"):
-            yield name, one, other
+        own, other = (run_sizes.get(name, "not recorded") for run_sizes in sizes)
+        if (own, other) != ("not recorded", "not recorded"):
+            yield name, own, other
     for text in _texts(left["requirements"], right["requirements"]):
-        one, other = (_status(run["requirements"], text) for run in (left, right))
-        yield f"requirement: {text}", one, other
+        own, other = (_status(run["requirements"], text) for run in (left, right))
+        yield f"requirement: {text}", own, other
     for text in _texts(left["issues"], right["issues"]):
-        one, other = (_issue_status(run["issues"], text) for run in (left, right))
-        yield f"issue: {text}", one, other
+        own, other = (_issue_status(run["issues"], text) for run in (left, right))
+        yield f"issue: {text}", own, other
 
 
 def _failed(run: Values) -> int:
@@ -37,13 +37,13 @@ def _failed(run: Values) -> int:
 
 
 def _texts(left: list[Values], right: list[Values]) -> list[str]:
-    return list(dict.fromkeys(one["text"] for one in (*left, *right)))
+    return list(dict.fromkeys(requirement["text"] for requirement in (*left, *right)))
 
 
 def _status(requirements: list[Values], text: str) -> str:
-    return next((one["met"] for one in requirements if one["text"] == text), "not named")
+    return next((requirement["met"] for requirement in requirements if requirement["text"] == text), "not named")
 
 
 def _issue_status(issues: list[Values], text: str) -> str:
-    found = [one["open"] for one in issues if one["text"] == text]
-    return "open" if any(found) else "closed" if found else "not raised"
+    matching = [issue["open"] for issue in issues if issue["text"] == text]
+    return "open" if any(matching) else "closed" if matching else "not raised"

@@ -94,17 +94,17 @@ async def _made(trajectory: Trajectory, name: str, options: FeedbackOptions) -> 
 
 
 def _only_trajectory(path: Path, format: str | None, task: str | None) -> Trajectory:
-    found: list[Trajectory] = []
+    trajectories: list[Trajectory] = []
     for trajectory in read(path, format=format, task=task):
-        found.append(trajectory)
-        if len(found) > 1:
+        trajectories.append(trajectory)
+        if len(trajectories) > 1:
             raise DenseError(
                 f"{path} holds several trajectories: name the file of one, or distill them all with"
                 " `dense distill --out DIR` and view a folder of DIR"
             )
-    if not found:
+    if not trajectories:
         raise DenseError(f"{path} holds no trace")
-    return found[0]
+    return trajectories[0]
 
 
 def _distilled(folder: Path, *, redacted: Redaction) -> LoadedRun:
@@ -136,7 +136,7 @@ def _source_trajectory(folder: Path, record: RunRecord) -> Trajectory | None:
         if not path.exists():
             continue
         try:
-            return next((found for found in read(path) if found.id == record.trajectory), None)
+            return next((trajectory for trajectory in read(path) if trajectory.id == record.trajectory), None)
         except DenseError:
             return None
     return None

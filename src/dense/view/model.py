@@ -46,12 +46,12 @@ def run_values(run: LoadedRun) -> Values:
         "notes": [*run.notes, *((tree.redacted,) if tree and tree.redacted else ())],
         "sizes": list(_sizes(run)),
         "requirements": [
-            {"text": one.text, "met": one.met, "evidence": list(one.evidence)}
-            for one in (tree.requirements if tree else ())
+            {"text": requirement.text, "met": requirement.met, "evidence": list(requirement.evidence)}
+            for requirement in (tree.requirements if tree else ())
         ],
         "next": [
-            {"text": one.text, "evidence": list(one.evidence), "untested": one.is_untested}
-            for one in (tree.next_steps if tree else ())
+            {"text": step.text, "evidence": list(step.evidence), "untested": step.is_untested}
+            for step in (tree.next_steps if tree else ())
         ],
         "issues": [_issue(issue, actions) for issue in tree.issues] if tree else [],
         "summary": tree.root.summary if tree else "",
@@ -66,24 +66,24 @@ def run_values(run: LoadedRun) -> Values:
 
 def step_values(step: Step, depth: int = 0) -> Values:
     """The texts of one step, as recorded."""
-    found: Values = {"at": str(step.source)}
+    values: Values = {"at": str(step.source)}
     if step.timestamp:
-        found["time"] = step.timestamp
+        values["time"] = step.timestamp
     if step.agent:
-        found["agent"] = step.agent
+        values["agent"] = step.agent
     if step.message.strip():
-        found["says"] = _text(step.message)
+        values["says"] = _text(step.message)
     if step.reasoning.strip():
-        found["thinks"] = _text(step.reasoning)
+        values["thinks"] = _text(step.reasoning)
     if step.calls:
-        found["calls"] = [_call(call) for call in step.calls]
+        values["calls"] = [_call(call) for call in step.calls]
     if step.observations:
-        found["seen"] = [
+        values["seen"] = [
             {"text": _text(seen.text), "from": seen.origin, "exit": seen.exit_code, "error": bool(seen.is_error)}
             for seen in step.observations
         ]
     if step.subagents and depth < 3:
-        found["agents"] = [
+        values["agents"] = [
             {
                 "name": agent.agent or "sub-agent",
                 "count": len(agent.steps),
@@ -91,7 +91,7 @@ def step_values(step: Step, depth: int = 0) -> Values:
             }
             for agent in step.subagents
         ]
-    return found
+    return values
 
 
 def _name(run: LoadedRun) -> str:
@@ -148,8 +148,8 @@ def _issue(issue: Issue, actions: dict[str, int]) -> Values:
         "open": issue.resolved_at is None,
         "raised": issue.raised_at,
         "resolved": issue.resolved_at or "",
-        "evidence": [_reference(one, actions) for one in issue.evidence],
-        "resolution": [_reference(one, actions) for one in issue.resolution],
+        "evidence": [_reference(node, actions) for node in issue.evidence],
+        "resolution": [_reference(node, actions) for node in issue.resolution],
         "quote": issue.quote,
     }
 
@@ -205,10 +205,10 @@ def _step_row(fact: ActionFacts, step: Step) -> tuple[str, str, str]:
 def _call(call: ToolCall) -> Values:
     texts = {name: value for name, value in call.arguments.items() if isinstance(value, str)}
     others = {name: value for name, value in call.arguments.items() if not isinstance(value, str)}
-    found: Values = {"name": call.name, "texts": [(name, _text(value)) for name, value in texts.items()]}
+    values: Values = {"name": call.name, "texts": [(name, _text(value)) for name, value in texts.items()]}
     if others:
-        found["rest"] = _text(json.dumps(others, ensure_ascii=False, indent=1, default=str))
-    return found
+        values["rest"] = _text(json.dumps(others, ensure_ascii=False, indent=1, default=str))
+    return values
 
 
 def _text(text: str) -> str:

@@ -5,8 +5,7 @@ that came later, changes nothing here (`tests/refit/baselines/test_decisions.py`
 
 from __future__ import annotations
 
-from dense.actions.observations.observe import observe
-from dense.actions.step_effects import EffectsCache, commands
+from dense.actions.action import Actions
 from dense.analyst.answers import Answer, FreeText, LabelNumber, RequiredText
 from dense.evidence.facts.facts import ActionFacts, collect_facts
 from dense.evidence.links.action_links import ActionLinks
@@ -27,9 +26,13 @@ class DecisionRules:
     def __init__(self, trajectory: Trajectory) -> None:
         self._steps = trajectory.steps
         # Not the evidence of an assessment: that looks at all of a trace, and so at what came after an action.
-        done = list(map(EffectsCache(), self._steps))
-        results = [observe(step, own) for step, own in zip(self._steps, done, strict=True)]
-        self._facts = collect_facts(self._steps, done, results, list(map(commands, self._steps)))
+        actions = Actions(self._steps)
+        self._facts = collect_facts(
+            self._steps,
+            [action.effects for action in actions],
+            [action.result for action in actions],
+            [action.commands for action in actions],
+        )
         self._history = ActionLinks(self._facts)
         self._unchecked = _unchecked(self._facts, self._history)
 
@@ -72,10 +75,10 @@ class DecisionRules:
         return f"{describe_action(fact, step)}: {describe_output(fact, step)}"
 
 
-def _unchecked(found: list[ActionFacts], history: ActionLinks) -> list[int]:
+def _unchecked(facts: list[ActionFacts], history: ActionLinks) -> list[int]:
     """For each action, the last change before it that nothing had run or looked at by then; 0 for none."""
     last, result = 0, list[int]()
-    for fact in found:
+    for fact in facts:
         result.append(last)
         if last and (fact.effects.tests or fact.effects.scripts or history.reads_back(fact.action) is not None):
             last = 0

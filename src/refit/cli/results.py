@@ -115,9 +115,9 @@ def report(
     _check_names(experiment, map(_price, price), privileged)
     with writing(target, "dense refit report"):
         write_views(experiment, folder, target / VIEWS)
-        made = make(experiment, target, exclude=exclude, seed=SEED if seed is None else seed, case=case)
+        content = make(experiment, target, exclude=exclude, seed=SEED if seed is None else seed, case=case)
     if not quiet:
-        show_report(experiment, output_console(), made)
+        show_report(experiment, output_console(), content)
     output_console().print(f"report: {target / 'index.html'}", markup=False)
 
 

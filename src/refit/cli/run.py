@@ -48,27 +48,27 @@ def _planned(file: Path, out: Path | None) -> Plan:
 
 def plan(file: Path, out: Path | None, like: Path | None) -> None:
     """Print what would run."""
-    made, console = _planned(file, out), output_console()
-    config = made.config
-    known = load_state(made.folder)
-    done = sum(known.of(cell).is_done for cell in made.cells) if known is not None else 0
+    plan, console = _planned(file, out), output_console()
+    config = plan.config
+    known = load_state(plan.folder)
+    done = sum(known.of(cell).is_done for cell in plan.cells) if known is not None else 0
     reruns = len(config.arms) * config.rounds
-    pairs = f"{count_of(len(config.recipients), 'recipient')} × {count_of(len(made.tasks), 'task')}"
-    if left_out := len(config.recipients) * len(made.tasks) - len({pair[:2] for pair in made.pairs}):
+    pairs = f"{count_of(len(config.recipients), 'recipient')} × {count_of(len(plan.tasks), 'task')}"
+    if left_out := len(config.recipients) * len(plan.tasks) - len({pair[:2] for pair in plan.pairs}):
         pairs = f"({pairs} − {left_out} excluded)"
     console.print(
-        f"{config.name}: {count_of(len(made.cells), 'cell')} = {pairs} × "
+        f"{config.name}: {count_of(len(plan.cells), 'cell')} = {pairs} × "
         f"{count_of(config.repetitions, 'repetition')} × (1 shared attempt + "
         f"{count_of(len(config.arms), 'method')} × {count_of(config.rounds, 'round')} = {1 + reruns}); "
         f"{done:,} done, "
-        f"{len(made.cells) - done:,} to run",
+        f"{len(plan.cells) - done:,} to run",
         markup=False,
     )
-    console.print(f"tasks: {printable(', '.join(made.tasks))}", markup=False)
+    console.print(f"tasks: {printable(', '.join(plan.tasks))}", markup=False)
     console.print(f"folder: {experiment_folder(config, out)}", markup=False)
     for notice in seed_notices(config):
         console.print(f"note: {printable(notice)}", markup=False)
-    for line in describe_costs(made, like):
+    for line in describe_costs(plan, like):
         console.print(line[: len(line) - len(line.lstrip())] + printable(line), markup=False)
 
 
@@ -85,10 +85,10 @@ def seed_notices(config: ExperimentConfig) -> Iterator[str]:
 def run(file: Path, out: Path | None, *, extend: bool, retry_invalid: bool) -> None:
     """Run what is missing, then print the results."""
     with _interruptible():
-        made = _planned(file, out)
-        made.config.load_methods()  # what cannot be imported is said before anything is written
-        _run_locked(made, file, extend=extend, retry_invalid=retry_invalid)
-    show_report(experiment_of(made.folder), output_console())
+        plan = _planned(file, out)
+        plan.config.load_methods()  # what cannot be imported is said before anything is written
+        _run_locked(plan, file, extend=extend, retry_invalid=retry_invalid)
+    show_report(experiment_of(plan.folder), output_console())
 
 
 def _ending_signals() -> list[signal.Signals]:
@@ -109,51 +109,51 @@ def _interruptible() -> Generator[None]:
             signal.signal(number, handler)
 
 
-def _run_locked(made: Plan, file: Path, *, extend: bool, retry_invalid: bool) -> None:
-    with writing(made.folder, f"dense refit run {file}"), run_folder() as temporary:
-        identity = identity_of(made.config, tuple(made.tasks.values()), made.base)
-        with EventStore(made.folder) as store:
-            check_same_experiment(fold_events(store), identity, made.folder, extend=extend)
+def _run_locked(plan: Plan, file: Path, *, extend: bool, retry_invalid: bool) -> None:
+    with writing(plan.folder, f"dense refit run {file}"), run_folder() as temporary:
+        identity = identity_of(plan.config, tuple(plan.tasks.values()), plan.base)
+        with EventStore(plan.folder) as store:
+            check_same_experiment(fold_events(store), identity, plan.folder, extend=extend)
 
             def begin(harness: HarborHarness) -> None:
                 """Start the session, once everything has been checked."""
-                facts = facts_of(made.config, tuple(made.tasks.values()), harness.name)
-                state = start_session(store, made.config.name, identity, facts, extend=extend)
+                facts = facts_of(plan.config, tuple(plan.tasks.values()), harness.name)
+                state = start_session(store, plan.config.name, identity, facts, extend=extend)
                 if retry_invalid:
                     reopen_invalid(store, state)
 
-            asyncio.run(_run(made, store, temporary, begin))
+            asyncio.run(_run(plan, store, temporary, begin))
 
 
-async def _run(made: Plan, store: EventStore, temporary: Path, begin: Callable[[HarborHarness], None]) -> None:
+async def _run(plan: Plan, store: EventStore, temporary: Path, begin: Callable[[HarborHarness], None]) -> None:
     if (task := asyncio.current_task()) is not None:
         for number in _ending_signals():  # asyncio itself does this for Ctrl-C
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    config = made.config
-    recipients = list(made.recipients.values())
+    config = plan.config
+    recipients = list(plan.recipients.values())
     environment = config.environment
-    async with run_servers(recipients, made.folder) as servers:
-        settings = EnvironmentSettings(environment.type, environment.options, environment.settings_at(made.base))
+    async with run_servers(recipients, plan.folder) as servers:
+        settings = EnvironmentSettings(environment.type, environment.options, environment.settings_at(plan.base))
         async with (
             HarborHarness(
                 settings,
                 servers=servers,
                 timeout_multiplier=config.timeout_multiplier,
-                hidden=[made.folder, made.base, temporary.parent, *(task.folder for task in made.tasks.values())],
+                hidden=[plan.folder, plan.base, temporary.parent, *(task.folder for task in plan.tasks.values())],
                 running=temporary,
             ) as harness,
-            analyst_model(config, made.folder, fold_events(store).spent.feedback) as model,
+            analyst_model(config, plan.folder, fold_events(store).spent.feedback) as model,
         ):
             notices = list(seed_notices(config))
             for recipient in recipients:
-                tasks = [task.folder for task in made.tasks_of(recipient.name)]
+                tasks = [task.folder for task in plan.tasks_of(recipient.name)]
                 notices += await harness.check([recipient], tasks)
             for notice in notices:
                 error_console().print(f"note: {printable(notice)}", markup=False)
             begin(harness)
-            maker = FeedbackMaker(config, model, config.lesson_evidence(made.base))
+            maker = FeedbackMaker(config, model, config.lesson_evidence(plan.base))
             with RunDisplay(config.concurrency) as display:
-                executor = CellExecutor(made, store, harness, maker, watch=display.tick)
+                executor = CellExecutor(plan, store, harness, maker, watch=display.tick)
                 display.executor = executor
                 await run_cells(executor)
 

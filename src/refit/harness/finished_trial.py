@@ -111,6 +111,9 @@ def _usage_of(context: dict[str, Any]) -> Usage:
     )
 
 
+DAY = timedelta(days=1)
+
+
 def _ended_the_agent(result: dict[str, Any], exception: dict[str, Any]) -> bool:
     """Whether the exception came before the verifier's turn: calls that were under way then are not in the tokens.
 
@@ -125,6 +128,8 @@ def _ended_the_agent(result: dict[str, Any], exception: dict[str, Any]) -> bool:
     if not _is_naive(exception.get("occurred_at")) or _is_naive(obj(result.get("verifier")).get("started_at")):
         return occurred <= verifying
     start, end = _time(result.get("started_at")), _time(result.get("finished_at"))
+    if not datetime.min.replace(tzinfo=UTC) + DAY < occurred < datetime.max.replace(tzinfo=UTC) - DAY:
+        return True  # no time at which anything was run
     shifted = [occurred + timedelta(minutes=15 * quarter) for quarter in range(-56, 57)]
     within = [time for time in shifted if (start is None or start <= time) and (end is None or time <= end)]
     return any(time <= verifying for time in within or [occurred])

@@ -10,7 +10,7 @@ import pytest
 
 import dense
 from dense.actions.observations.harness import separated, split_screen
-from dense.actions.step_effects import EffectsCache
+from dense.detectors.assessment import TraceAssessment
 from dense.evidence.trace import TraceEvidence
 from dense.narrate.actions import describe_output
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
@@ -31,7 +31,7 @@ def ran(command: str, seen: str) -> Step:
 
 
 def evidence(*steps: Step, task: str = "Fix it.") -> TraceEvidence:
-    return TraceEvidence(Trajectory("atif", "t", Source("t"), task=Task(task), steps=steps), EffectsCache())
+    return TraceAssessment(Trajectory("atif", "t", Source("t"), task=Task(task), steps=steps)).evidence
 
 
 def test_recorded_screens_are_split_at_their_prompts() -> None:

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from outline_answerer import OutlineAnswerer
 
 from dense.analyst.asker import Asker
 from dense.analyst.one_call import OneCallAnalyst
-from dense.analyst.outline import OutlineAnswerer
 from dense.analyst.questions import Correction, Question
 from dense.distillation import accept
 from dense.errors import AnalystFailed, CallFailed, UnansweredCalls

@@ -12,11 +12,11 @@ from csv_questions import EXAMPLE, one_call_questions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from outline_answerer import outlined_answer
 
-from dense.actions.blocks import transcript_actions
+from dense.actions.action import Actions
 from dense.analyst.one_call import Whole, render_one_call
 from dense.analyst.one_call.schema import SCHEMAS
-from dense.analyst.one_call.stand_in import outlined_answer
 from dense.analyst.prompt import prompt_size
 from dense.analyst.questions import Correction
 from dense.model.chat import ChatRequest
@@ -85,7 +85,7 @@ def test_a_prompt_is_safe_and_in_bounds(text: str, count: int, look: int) -> Non
         calls=(ToolCall("bash", {"command": f"echo\n{HOSTILE}{text}"}, "c"),),
         observations=(Observation(f"{HOSTILE}\n{text}" * 40, "c"),),
     )
-    actions = tuple(transcript_actions([step] * count))
+    actions = tuple(Actions([step] * count).transcript)
     request = render_one_call(Whole(task=Task(HOSTILE + text), look_tokens=look, actions=actions))
     body = request.messages[0].text
     body.encode()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dense.actions.step_effects import EffectsCache
 from dense.analyst.rules import RulesAnalyst
 from dense.analyst.rules.boundaries import ends
+from dense.detectors.assessment import TraceAssessment
 from dense.evidence.trace import TraceEvidence
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
@@ -47,7 +47,7 @@ def run(*steps: Step) -> Trajectory:
 
 
 def analysed(*steps: Step) -> TraceEvidence:
-    return TraceEvidence(run(*steps), EffectsCache())
+    return TraceAssessment(run(*steps)).evidence
 
 
 def test_to_tell_another_agent_is_no_action_and_what_that_one_does_is() -> None:

@@ -113,8 +113,8 @@ def plain_name(program: str) -> str:
 
 def last_program(text: str) -> str:
     """The program that decides the exit code of a shell text, as far as a quick look shows."""
-    found = PROGRAM.findall(_without_quotes(text))
-    return plain_name(found[-1]) if found else ""
+    matches = PROGRAM.findall(_without_quotes(text))
+    return plain_name(matches[-1]) if matches else ""
 
 
 def _without_quotes(text: str) -> str:
@@ -132,6 +132,6 @@ def _without_heredocs(text: str) -> str:
             end = "" if line.strip() == end else end
             continue
         kept.append(line)
-        if found := HEREDOC.search(line):
-            end = found[1]
+        if match := HEREDOC.search(line):
+            end = match[1]
     return "\n".join(kept)

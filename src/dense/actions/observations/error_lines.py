@@ -59,11 +59,11 @@ def error_lines(text: str, context: OutputContext) -> list[ErrorLine]:
     is what it comes down to. Not what was typed."""
     raised = tracebacks(text)
     candidates = islice(_candidate(context.errors).finditer(text), MAX_CANDIDATES)
-    places = {found.start() + 1: found[0][1:MAX_CHARS] for found in candidates} | raised
+    places = {candidate.start() + 1: candidate[0][1:MAX_CHARS] for candidate in candidates} | raised
     first_places: dict[str, int] = {}
-    for place in sorted(places):
-        first_places.setdefault(places[place], place)
-    lines = [(place, line, place in raised) for line, place in first_places.items()]
+    for start in sorted(places):
+        first_places.setdefault(places[start], start)
+    lines = [(start, line, start in raised) for line, start in first_places.items()]
     kept = list(islice(_reported(lines, context), MAX_FAILURES - 1))
     if len(kept) == MAX_FAILURES - 1:
         kept += [item for item in islice(_reported(reversed(lines), context), 1) if item not in kept]
@@ -78,25 +78,25 @@ def _candidate(errors: ErrorTable) -> re.Pattern[str]:
 
 def _reported(lines: Iterable[tuple[int, str, bool]], context: OutputContext) -> Iterator[ErrorLine]:
     """The errors that lines report, one by one: most lines will not be needed."""
-    for place, line, is_raised in lines:
+    for start, line, is_raised in lines:
         name, _, rest = line.partition(":")
         if is_raised:
-            item = ErrorLine(place, classify(line, context.errors, EXCEPTION))
+            item = ErrorLine(start, classify(line, context.errors, EXCEPTION))
         elif rest and " " not in name:
-            item = named_error(place, name, rest, context)
+            item = named_error(start, name, rest, context)
         else:
-            item = _started_error(place, line, context.errors)
+            item = _started_error(start, line, context.errors)
         if item is not None and not (item.is_weak and context.repeats(item.failure.line)):
             yield item
 
 
-def _started_error(place: int, line: str, errors: ErrorTable) -> ErrorLine | None:
+def _started_error(start: int, line: str, errors: ErrorTable) -> ErrorLine | None:
     """The error that a line reports by the words with which it begins."""
     family = errors.by_line_start(line)
     if family is None or is_benign(line) or (family.is_fallback and is_measurement(line.partition(" ")[2])):
         return None
     failure = classify(line, errors, family) if family.is_fallback else failure_of_line(line, family)
-    return ErrorLine(place, failure, is_weak=not family.overrules_exit_code)
+    return ErrorLine(start, failure, is_weak=not family.overrules_exit_code)
 
 
 def own_errors(text: str, context: OutputContext) -> list[ErrorLine]:
@@ -106,53 +106,55 @@ def own_errors(text: str, context: OutputContext) -> list[ErrorLine]:
         names += ["bash", "sh", "zsh", "-bash", "/bin/sh", "/bin/bash", ZSH_IN_HARNESS]
     if "git" in context.programs:
         names += ["fatal", "error"]
-    found: list[ErrorLine] = []
+    error_lines: list[ErrorLine] = []
     if not FETCHERS.isdisjoint(context.programs):
-        found += [ErrorLine(one.start() + 1, classify(one[0], context.errors)) for one in FETCH_ERROR.finditer(text)]
+        error_lines += [
+            ErrorLine(match.start() + 1, classify(match[0], context.errors)) for match in FETCH_ERROR.finditer(text)
+        ]
     if "file" in context.programs:
-        found += [
-            ErrorLine(one.start() + 1, failure_of_line(one[0], NO_SUCH_FILE)) for one in FILE_ERROR.finditer(text)
+        error_lines += [
+            ErrorLine(match.start() + 1, failure_of_line(match[0], NO_SUCH_FILE)) for match in FILE_ERROR.finditer(text)
         ]
     for name in names:
-        for place, line in islice(_lines_starting(text, f"{name}:"), MAX_OWN_ERRORS):
+        for start, line in islice(_lines_starting(text, f"{name}:"), MAX_OWN_ERRORS):
             rest = line[len(name) + 1 : MAX_CHARS]
-            if rest and (item := named_error(place, name, rest, context)) is not None:
-                found.append(item)
-    return sorted(found, key=attrgetter("place"))
+            if rest and (item := named_error(start, name, rest, context)) is not None:
+                error_lines.append(item)
+    return sorted(error_lines, key=attrgetter("place"))
 
 
 def _lines_starting(text: str, start: str) -> Iterator[tuple[int, str]]:
     """The lines of a text that start with something, and where they begin."""
-    place = text.find(f"\n{start}")
-    while place >= 0:
-        end = text.find("\n", place + 1)
-        yield place + 1, text[place + 1 : end if end >= 0 else len(text)]
-        place = text.find(f"\n{start}", place + 1)
+    position = text.find(f"\n{start}")
+    while position >= 0:
+        end = text.find("\n", position + 1)
+        yield position + 1, text[position + 1 : end if end >= 0 else len(text)]
+        position = text.find(f"\n{start}", position + 1)
 
 
 def tracebacks(text: str) -> dict[int, str]:
     """Where the last line of each Python traceback begins, and that line; one for each of chained ones."""
     lines: dict[int, str] = {}
-    place = text.find(TRACEBACK_START)
+    position = text.find(TRACEBACK_START)
     for _ in range(MAX_TRACEBACKS):
-        after = text.find("\n", place) if place >= 0 else -1
+        after = text.find("\n", position) if position >= 0 else -1
         if after < 0:
             break
-        prefix = text[text.rfind("\n", 0, place) + 1 : place]
-        found = _raised_line(text, after + 1, prefix) if LOG_PREFIX.match(prefix) else None
-        if found is not None:
-            lines[found[0]] = found[1]
-        place = text.find(TRACEBACK_START, after)
+        prefix = text[text.rfind("\n", 0, position) + 1 : position]
+        raised = _raised_line(text, after + 1, prefix) if LOG_PREFIX.match(prefix) else None
+        if raised is not None:
+            lines[raised[0]] = raised[1]
+        position = text.find(TRACEBACK_START, after)
     return lines
 
 
 def _raised_line(text: str, start: int, prefix: str) -> tuple[int, str] | None:
     """The first line behind the frames that is not indented; the start of the traceback if the text breaks off; None
     if it is no traceback."""
-    found = re.compile(rf"\n(?>{re.escape(prefix)}|)(?![ \t])(?=[^\n]*\S)([^\n]*)").search(text, start - 1)
-    end = found.start() + 1 if found else len(text)
-    if text.find('File "', start, end) < 0 or text.count("\n", start, end) >= MAX_TRACEBACK_LINES - (found is None):
+    match = re.compile(rf"\n(?>{re.escape(prefix)}|)(?![ \t])(?=[^\n]*\S)([^\n]*)").search(text, start - 1)
+    end = match.start() + 1 if match else len(text)
+    if text.find('File "', start, end) < 0 or text.count("\n", start, end) >= MAX_TRACEBACK_LINES - (match is None):
         return None
-    if found is None:
+    if match is None:
         return text.rfind("\n") + 1, TRACEBACK_START
-    return (end, found[1].strip()) if RAISED.match(found[1]) else None
+    return (end, match[1].strip()) if RAISED.match(match[1]) else None

@@ -73,56 +73,56 @@ def is_measurement(text: str) -> bool:
     return MEASUREMENT.match(text) is not None
 
 
-def named_error(place: int, name: str, rest: str, context: OutputContext) -> ErrorLine | None:
+def named_error(start: int, name: str, rest: str, context: OutputContext) -> ErrorLine | None:
     """What a line reports that begins with a name and a colon, if it is an error."""
     who = name.rpartition("/")[2].lower()
     who = who.partition("[")[0] if who.endswith("]") else who  # `make[2]`
     line = f"{name}:{rest}"
     if name.startswith("error["):
-        return ErrorLine(place, failure_of_line(line, BUILD), is_weak=True)
+        return ErrorLine(start, failure_of_line(line, BUILD), is_weak=True)
     if who in SEVERITIES:
-        return _of_severity(place, name, rest, context.errors)
+        return _of_severity(start, name, rest, context.errors)
     if who == ZSH_IN_HARNESS:
-        return None if is_benign(rest) else ErrorLine(place, classify(line, context.errors))
+        return None if is_benign(rest) else ErrorLine(start, classify(line, context.errors))
     if rest[0] not in " \t" and not rest[0].isdigit():
         return None
     if who in SHELLS or who.endswith(".sh"):
-        return _of_shell(place, line, rest, context.errors)
+        return _of_shell(start, line, rest, context.errors)
     if rest[0] == " " and name.endswith(EXCEPTION_ENDINGS) and EXCEPTION_NAME.match(name):
         if is_measurement(rest) or is_benign(name):
             return None
         # Weak, because a program that goes on may have printed it.
-        return ErrorLine(place, classify(line, context.errors, EXCEPTION), is_weak=True)
+        return ErrorLine(start, classify(line, context.errors, EXCEPTION), is_weak=True)
     if COMPILER_ERROR.match(rest) or (rest.startswith(" error ") and COMPILER_PLACE.match(name)):
         failure = ObservedFailure(BUILD, line.strip()[:MAX_LINE_CHARS], name.partition("(")[0][:200])
-        return ErrorLine(place, failure, is_weak=True)
-    return _of_program(place, line, rest, who, context)
+        return ErrorLine(start, failure, is_weak=True)
+    return _of_program(start, line, rest, who, context)
 
 
-def _of_severity(place: int, name: str, rest: str, errors: ErrorTable) -> ErrorLine | None:
+def _of_severity(start: int, name: str, rest: str, errors: ErrorTable) -> ErrorLine | None:
     """`error: text`, `FATAL: text`, `ERROR:root:text`; other words than these only with a capital."""
     if (rest[0] != " " and name != "ERROR") or not rest.strip() or is_measurement(rest) or is_benign(rest):
         return None
     line = f"{name}:{rest}"
     if name == "panic":
-        return ErrorLine(place, failure_of_line(line, EXCEPTION))
+        return ErrorLine(start, failure_of_line(line, EXCEPTION))
     if name.upper() in ("FAIL", "FAILED"):
-        return ErrorLine(place, failure_of_line(line, ASSERTION), is_weak=True)
-    return ErrorLine(place, classify(line, errors), is_weak=name != "fatal")
+        return ErrorLine(start, failure_of_line(line, ASSERTION), is_weak=True)
+    return ErrorLine(start, classify(line, errors), is_weak=name != "fatal")
 
 
-def _of_shell(place: int, line: str, rest: str, errors: ErrorTable) -> ErrorLine | None:
+def _of_shell(start: int, line: str, rest: str, errors: ErrorTable) -> ErrorLine | None:
     """`bash: line 3: x: command not found`, in any language."""
     if SIGNALLED.search(line):
-        return ErrorLine(place, failure_of_line(line, KILLED))
+        return ErrorLine(start, failure_of_line(line, KILLED))
     if is_benign(line) or "Terminated" in rest or rest[0] != " " or len(rest) > 400 or ": `" in rest:
         return None  # behind a back-quote bash repeats the line that it did not understand
     if ": " not in rest and not errors.by_words(line):
         return None
-    return ErrorLine(place, classify(line, errors))
+    return ErrorLine(start, classify(line, errors))
 
 
-def _of_program(place: int, line: str, rest: str, who: str, context: OutputContext) -> ErrorLine | None:
+def _of_program(start: int, line: str, rest: str, who: str, context: OutputContext) -> ErrorLine | None:
     """`cat: x: No such file or directory`; in other languages too, if the program is known to have run."""
     is_known = who in COMPLAINERS and who in context.programs
     if not is_known and not contains_any(rest, ERROR_WORDS):
@@ -133,11 +133,11 @@ def _of_program(place: int, line: str, rest: str, who: str, context: OutputConte
     code = CURL_CODE.match(rest) if who == "curl" else None
     family = (errors.by_curl_code(int(code[1])) if code else None) or errors.by_words(line)
     if is_known:
-        return ErrorLine(place, failure_of_line(line, family or (BUILD if who == "make" else OTHER)))
+        return ErrorLine(start, failure_of_line(line, family or (BUILD if who == "make" else OTHER)))
     if rest[0] == " " and family and family.system_message and errors.system_message.search(rest):
-        return ErrorLine(place, failure_of_line(line, family))
+        return ErrorLine(start, failure_of_line(line, family))
     if rest.startswith((" error: ", " fatal: ", " fatal error: ")):
-        return ErrorLine(place, failure_of_line(line, family or OTHER), is_weak=True)
+        return ErrorLine(start, failure_of_line(line, family or OTHER), is_weak=True)
     return None
 
 

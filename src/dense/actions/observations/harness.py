@@ -37,8 +37,8 @@ def harness_notice(text: str, code: int | None = None) -> HarnessNotice:
     start = head.lstrip()
     if code is None:
         # Some outputs begin with an earlier code, so the end goes first.
-        found = ENDING_CODE.search(tail) or LEADING_CODE.match(start)
-        code = int(next(group for group in found.groups() if group is not None)) if found else None
+        match = ENDING_CODE.search(tail) or LEADING_CODE.match(start)
+        code = int(next(group for group in match.groups() if group is not None)) if match else None
     refusal = first_line(start) if start.startswith(REFUSALS) else ""
     may_be_stopped = "timed out" in f"{head}{tail}".lower()
     stopped = (STOPPED.search(head) or STOPPED.search(tail)) if may_be_stopped else None
@@ -59,26 +59,26 @@ ENDING_CODE = GuardedPattern(TRAILING_CODE)
 def running_session(text: str) -> str:
     """The name of the session in which a command runs on; empty if it ended."""
     for part in (text[:MAX_SESSION_CHARS], text[-MAX_SESSION_CHARS:]):
-        if "unning" in part and (found := RUNNING.search(part)):
-            return found[1]
+        if "unning" in part and (match := RUNNING.search(part)):
+            return match[1]
     return ""
 
 
 def awaited_commands(steps: Sequence[Step], commands: Sequence[Sequence[str]]) -> dict[int, int]:
     """The place of each step that only asks for the output of a running command, and of the one that started it."""
     sessions: dict[str, int] = {}
-    found: dict[int, int] = {}
-    for place, step in enumerate(steps if not all(commands) else ()):
-        if sessions and step.calls and not commands[place]:
+    starters: dict[int, int] = {}
+    for index, step in enumerate(steps if not all(commands) else ()):
+        if sessions and step.calls and not commands[index]:
             names = [value for call in step.calls for value in call.arguments.values() if isinstance(value, str | int)]
             started = next((sessions[str(name)] for name in names if str(name) in sessions), None)
             if started is not None:
-                found[place] = started
-        if commands[place]:
+                starters[index] = started
+        if commands[index]:
             for seen in step.observations:
                 if session := running_session(seen.text):
-                    sessions[session] = place
-    return found
+                    sessions[session] = index
+    return starters
 
 
 # What terminals add to an output
@@ -104,8 +104,8 @@ def clean_output(text: str) -> str:
 def new_part(text: str, commands: Sequence[str]) -> str:
     """A screen from where this action's first command was typed: what is above is older."""
     first = next((line for command in commands if len(line := command.strip().partition("\n")[0][:60]) > 1), None)
-    place = max(text.rfind(f"# {first}"), text.rfind(f"$ {first}")) if first else -1
-    return text[text.rfind("\n", 0, place) :] if place >= 0 else text
+    start = max(text.rfind(f"# {first}"), text.rfind(f"$ {first}")) if first else -1
+    return text[text.rfind("\n", 0, start) :] if start >= 0 else text
 
 
 # Several commands on one screen
@@ -195,10 +195,10 @@ def split_screen(screen: str, commands: Sequence[str]) -> list[str | None] | Non
         return None
     order = sorted(places)
     ends = [*(places[index] for index in order[1:]), len(screen)]
-    found: list[str | None] = [None] * len(commands)
+    outputs: list[str | None] = [None] * len(commands)
     for index, end in zip(order, ends, strict=True):
-        found[index] = screen[places[index] : end]
-    return found
+        outputs[index] = screen[places[index] : end]
+    return outputs
 
 
 def _typed_command(typed: str, commands: Sequence[str], after: int) -> int | None:

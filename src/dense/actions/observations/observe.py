@@ -36,14 +36,16 @@ def observe(
     if not step.observations:
         return ObservedResult()
     context = context_of_step(step, effects, commands(step) if texts is None else texts, errors, runners)
-    readings = [_read(step, one, context) for one in step.observations if one.origin != "user"]
+    readings = [_read(step, observation, context) for observation in step.observations if observation.origin != "user"]
     codes = [reading.exit_code for reading in readings if reading.exit_code is not None]
     failures = distinct([failure for reading in readings for failure in reading.failures])
     tests = tuple({run.line: run for reading in readings for run in reading.tests}.values())
     problem = ""
     if effects.tests and not tests and not failures:
-        problem = reported_problem("\n".join(one.text for one in step.observations if one.origin != "user"))
-    all_texts = [one.text for one in step.observations]
+        problem = reported_problem(
+            "\n".join(observation.text for observation in step.observations if observation.origin != "user")
+        )
+    all_texts = [observation.text for observation in step.observations]
     is_empty, is_running = not any(map(str.strip, all_texts)), any(map(running_session, all_texts))
     return ObservedResult(
         exit_code=codes[-1] if codes else None,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+
+from msgspec import Struct
 
 from dense.actions.observations.context import OutputContext
 from dense.actions.observations.error_lines import MAX_FAILURES, TRACEBACK_START, error_lines, own_errors, tracebacks
@@ -27,9 +29,50 @@ from dense.text.guarded import GuardedPattern
 from dense.trajectory import Observation
 
 ANSWERED = re.compile(r"^(?:< )?HTTP/[\d.]{1,4} 2\d\d\b", re.MULTILINE)
-"""A server that also answers as it should: what it refuses, it was asked on purpose."""
+"""A server answers as it should."""
 PROVOKED = (OTHER, NO_SUCH_FILE)
-"""What a program says of bad input, which an agent that prints its exit code gives to it on purpose."""
+"""What a program says of bad input."""
+
+
+class _Reading(Struct, frozen=True):
+    """An output while it is read."""
+
+    text: str
+    observation: Observation
+    notice: HarnessNotice
+    context: OutputContext
+
+    @property
+    def went_well(self) -> bool:
+        """Whether an exit code or the harness says so, of everything that ran."""
+        is_fine = self.notice.code == 0 or (self.notice.code is None and self.observation.is_error is False)
+        return is_fine and self.context.code_covers_all
+
+    @property
+    def prints_code(self) -> bool:
+        """Whether the command prints exit codes, and none was recorded."""
+        return not self.notice.code and any("$?" in command for command in self.context.commands)
+
+    @property
+    def is_timed_out(self) -> bool:
+        """Whether the harness says that time ran out: in contents only where they begin."""
+        line = self.notice.time_out
+        is_output = self.context.kind == "program_output"
+        return bool(line) and (is_output or self.observation.text.lstrip().startswith(line))
+
+
+NO_ERRORS: tuple[tuple[Callable[[_Reading], bool], Callable[[ErrorLine], bool]], ...] = (
+    # What may be an error by its words alone is none if everything is said to have gone well.
+    (lambda reading: reading.went_well, lambda line: line.is_weak),
+    # An agent that prints the exit code gave bad input on purpose.
+    (lambda reading: reading.prints_code, lambda line: line.failure.family in PROVOKED),
+    # A server that also answers as it should was asked on purpose for what it refuses.
+    (
+        lambda reading: ANSWERED.search(reading.text) is not None,
+        lambda line: line.failure.family is HTTP and line.failure.subject[:1] == "4",
+    ),
+)
+"""In which outputs which error lines are none."""
 
 
 def read_program_output(
@@ -39,33 +82,34 @@ def read_program_output(
     text = clean_output(observation.text.removesuffix(FAILURE_MARK))
     if "@" in text and ("# " in text or "$ " in text):
         text = new_part(text, context.commands)
+    reading = _Reading(text, observation, notice, context)
     tests = find_test_runs(text, context.runners) if context.shows_logs or context.kind == "program_output" else ()
-    found: list[ErrorLine] = []
-    if context.kind == "program_output":
-        found = error_lines(text, context)
-    elif not any("||" in text for text in context.commands):  # a text with `||` gets its answer by the failure
-        found = own_errors(text, context)
-    went_well = notice.code == 0 or (notice.code is None and observation.is_error is False)
-    if found and went_well and context.code_covers_all:
-        found = [item for item in found if not item.is_weak]
-    if found and not notice.code and any("$?" in command for command in context.commands):
-        found = [item for item in found if item.failure.family not in PROVOKED]
-    if found and ANSWERED.search(text):
-        found = [item for item in found if item.failure.family is not HTTP or item.failure.subject[:1] != "4"]
-    failures = [item.failure for item in (_besides_tests(found, tests) if tests else found)]
-    if notice.time_out and (context.kind == "program_output" or observation.text.lstrip().startswith(notice.time_out)):
+    lines = _error_lines(text, context)
+    for applies, is_no_error in NO_ERRORS:
+        if lines and applies(reading):
+            lines = [line for line in lines if not is_no_error(line)]
+    failures = [line.failure for line in _besides_tests(lines, tests)]
+    if reading.is_timed_out:
         failures.insert(0, failure_of_line(notice.time_out, TIME_OUT))
     if not failures and not any(run.failed for run in tests):
         failures = _unexplained(observation, notice, context)
     return distinct(failures), tests
 
 
-def _besides_tests(found: list[ErrorLine], tests: Sequence[TestRun]) -> list[ErrorLine]:
+def _error_lines(text: str, context: OutputContext) -> list[ErrorLine]:
+    """The lines that report an error. Of contents only the program's own errors do; and a shell text with `||` gets its
+    answer by the failure."""
+    if context.kind == "program_output":
+        return error_lines(text, context)
+    return [] if any("||" in command for command in context.commands) else own_errors(text, context)
+
+
+def _besides_tests(lines: list[ErrorLine], tests: Sequence[TestRun]) -> list[ErrorLine]:
     """Without errors that are a test run's own."""
     if not tests:
-        return found
+        return lines
     flag = "is_counted_by_tests" if any(run.failed for run in tests) else "is_provoked_by_tests"
-    return [item for item in found if not getattr(item.failure.family, flag)]
+    return [line for line in lines if not getattr(line.failure.family, flag)]
 
 
 def _unexplained(observation: Observation, notice: HarnessNotice, context: OutputContext) -> list[ObservedFailure]:
@@ -80,11 +124,11 @@ def _unexplained(observation: Observation, notice: HarnessNotice, context: Outpu
     return [classify(first_line(observation.text[: 2 * MAX_LINE_CHARS]) or "error", context.errors)]
 
 
-def distinct(found: list[ObservedFailure]) -> tuple[ObservedFailure, ...]:
+def distinct(failures: list[ObservedFailure]) -> tuple[ObservedFailure, ...]:
     """A few, in order, each once: the first ones, and the last one, which often is what it comes down to."""
-    if len(found) < 2:
-        return tuple(found)
-    unique = list(dict.fromkeys(found))
+    if len(failures) < 2:
+        return tuple(failures)
+    unique = list(dict.fromkeys(failures))
     return tuple(unique[: MAX_FAILURES - 1] + unique[MAX_FAILURES - 1 :][-1:])
 
 
@@ -102,8 +146,8 @@ NO_PROBLEM = GuardedPattern(NO_PROBLEM_LINE)
 def reported_problem(text: str) -> str:
     """The first line in which a check prints that something is wrong; empty if there is none."""
     text = text[-MAX_CHARS:]
-    for found in islice(PROBLEM.finditer(text), MAX_CANDIDATES):
-        line = found[0].strip()
+    for match in islice(PROBLEM.finditer(text), MAX_CANDIDATES):
+        line = match[0].strip()
         if not NO_PROBLEM.search(line) and not is_benign(line):
             return line[:300]
     return ""
@@ -146,10 +190,10 @@ def _last_traceback(text: str, errors: ErrorTable) -> ObservedFailure | None:
     if TRACEBACK_START not in text:
         return None
     text = clean_output(text)
-    found = list(tracebacks(text).items())
-    if not found or len(text) - found[-1][0] > ENDING_CHARS:
+    last_lines = list(tracebacks(text).items())
+    if not last_lines or len(text) - last_lines[-1][0] > ENDING_CHARS:
         return None
-    return classify(found[-1][1], errors, EXCEPTION)
+    return classify(last_lines[-1][1], errors, EXCEPTION)
 
 
 def _error_line(text: str, errors: ErrorTable) -> str:

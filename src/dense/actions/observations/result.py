@@ -101,8 +101,8 @@ MAX_WORDS = 6
 
 def values(text: str) -> tuple[Value, ...]:
     """The named values of a text, in order, each once; some dozens at most."""
-    found = (value for line in text.splitlines() for value in _values_of(line[:MAX_LINE_CHARS]))
-    return tuple(islice(dict.fromkeys(found), MAX_VALUES))
+    named_values = (value for line in text.splitlines() for value in _values_of(line[:MAX_LINE_CHARS]))
+    return tuple(islice(dict.fromkeys(named_values), MAX_VALUES))
 
 
 def _values_of(line: str) -> list[Value]:

@@ -47,7 +47,7 @@ def find_test_runs(text: str, runners: RunnerTable) -> tuple[TestRun, ...]:
     if not runs:
         return tuple(islice(_make_runs(text), 1))
     failed = {run.runner for run in runs if run.failed}
-    reporting = [one for one in runners.runners if one.name in failed or GENERIC in failed] if failed else []
+    reporting = [runner for runner in runners.runners if runner.name in failed or GENERIC in failed] if failed else []
     names = _failed_names(text, reporting)
     return tuple(
         TestRun(run.runner, run.passed, run.failed, run.line, names if run.failed else ())
@@ -67,17 +67,19 @@ def _known_runs(text: str, runners: RunnerTable) -> list[TestRun]:
     same runner ran nothing else."""
     if not contains_any(text, SUMMARY_SIGNS):
         return []
-    found: list[TestRun] = []
+    runs: list[TestRun] = []
     end = 0
     for match in islice(_any_summary(runners).finditer(text), MAX_SUMMARIES):
         summary = match[0][1:]
-        runner = next(one for one in runners.runners if one.summary and re.match(one.summary, summary))
+        runner = next(
+            candidate for candidate in runners.runners if candidate.summary and re.match(candidate.summary, summary)
+        )
         run = _counted(runner, summary, text[end : match.start()])
         if run is not None:
-            found.append(run)
+            runs.append(run)
         end = match.end()
-    ran = [run for run in found if run.passed != 0 or run.failed]
-    idle = [run for run in found if run.runner not in {one.runner for one in ran}]
+    ran = [run for run in runs if run.passed != 0 or run.failed]
+    idle = [run for run in runs if run.runner not in {candidate.runner for candidate in ran}]
     return [*ran, *idle[:1]]
 
 
@@ -141,7 +143,7 @@ def _run_without_summary(runner: TestRunner, text: str) -> TestRun | None:
     broken = sum(letters.count(letter) for letter in BROKEN_LETTERS)
     if failures or broken:
         line = failures[min(failures)] if failures else last.strip()
-        is_error = "F" not in letters and not any("FAIL" in one for one in failures.values())
+        is_error = "F" not in letters and not any("FAIL" in value for value in failures.values())
         passed = (letters.count(".") if percent == 100 else 0) or (0 if is_error else None)
         return TestRun(runner.name, passed, max(len(names), broken, 1), line[:MAX_LINE_CHARS])
     if percent == 100:
@@ -177,32 +179,32 @@ def _generic_runs(text: str) -> Iterator[TestRun]:
 
 def _generic_counts(line: str) -> tuple[int | None, int] | None:
     """How many tests passed, if that is known, and how many failed."""
-    if found := BOTH_COUNTS.search(line):
-        first, second = _sum([found[1]]), _sum([found[3]])
-        return (first, second) if found[2].lower() == "passed" else (second, first)
-    if found := SHARE.search(line):
-        some, rest = _sum([found[1]]), max(_sum([found[2]]) - _sum([found[1]]), 0)
-        return (some, rest) if found[3].lower() == "passed" else (rest, some)
-    found = ALL_PASSED.search(line)
-    return (_sum([found[1]]) if found[1] else None, 0) if found else None
+    if match := BOTH_COUNTS.search(line):
+        first, second = _sum([match[1]]), _sum([match[3]])
+        return (first, second) if match[2].lower() == "passed" else (second, first)
+    if match := SHARE.search(line):
+        some, rest = _sum([match[1]]), max(_sum([match[2]]) - _sum([match[1]]), 0)
+        return (some, rest) if match[3].lower() == "passed" else (rest, some)
+    match = ALL_PASSED.search(line)
+    return (_sum([match[1]]) if match[1] else None, 0) if match else None
 
 
 def _make_runs(text: str) -> Iterator[TestRun]:
     """`make: *** [test] Error 1`, if no runner said more."""
-    for found in MAKE_ERROR.finditer(text):
-        if TEST_TARGET.search(found[1]):
-            yield TestRun("make", None, 1, found[0].strip()[:MAX_LINE_CHARS], (found[1],))
+    for match in MAKE_ERROR.finditer(text):
+        if TEST_TARGET.search(match[1]):
+            yield TestRun("make", None, 1, match[0].strip()[:MAX_LINE_CHARS], (match[1],))
 
 
 def _failed_names(text: str, runners: Sequence[TestRunner]) -> tuple[str, ...]:
     """The names of tests that failed, each once, a few."""
     patterns = [runner.failed_name for runner in runners if runner.failed_name]
-    found = re.finditer(rf"\n(?:{'|'.join(patterns)})", text) if patterns else ()
-    names = (_test_name(next(filter(None, match.groups()), "")) for match in found)
+    failed_names = re.finditer(rf"\n(?:{'|'.join(patterns)})", text) if patterns else ()
+    names = (_test_name(next(filter(None, match.groups()), "")) for match in failed_names)
     return tuple(islice(dict.fromkeys(filter(None, islice(names, MAX_CANDIDATES))), MAX_NAMES))
 
 
 def _test_name(name: str) -> str:
     """The name of a test without what says which subtest it is."""
-    found = SUBTEST.match(name.strip())
-    return (found[1] if found else name.strip())[:MAX_NAME_CHARS]
+    match = SUBTEST.match(name.strip())
+    return (match[1] if match else name.strip())[:MAX_NAME_CHARS]

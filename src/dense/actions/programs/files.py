@@ -94,8 +94,8 @@ def record_patch(patch: str, builder: EffectsBuilder, cwd: str = "") -> bool:
     """Records what a patch changes; whether it named any file."""
     old = ""
     is_known = False
-    for found in HEADER.finditer(patch):
-        verb, minus, plus, rest = found.groups()
+    for match in HEADER.finditer(patch):
+        verb, minus, plus, rest = match.groups()
         path = rest.strip().split("\t")[0]
         if minus:
             old = path
@@ -158,6 +158,9 @@ def record_gzip(words: Sequence[str], command: Command, builder: EffectsBuilder)
 
 def record_patching(words: Sequence[str], command: Command, builder: EffectsBuilder) -> None:
     """`patch` and `apply_patch`: the patch itself names its files, else the operand or the folder is changed."""
-    rest = operands(words, known_program("patch").valued)
+    row = known_program("patch")
+    if not row.dry_options.isdisjoint(words):
+        return
+    rest = operands(words, row.valued)
     if not record_patch(command.stdin or "\n".join(words[1:]), builder, command.cwd):
         builder.write(*(rest[:1] or ["."]), cwd=command.cwd)

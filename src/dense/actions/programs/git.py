@@ -71,14 +71,14 @@ def _record_verb(
 
 def _shown_files(words: Sequence[str], rest: list[str]) -> list[str]:
     """`HEAD:src/a.py` and whatever looks like a file; all behind `--` may be one."""
-    found: list[str] = []
+    files: list[str] = []
     for word in words[words.index("--") + 1 :] if "--" in words else rest:
         revision, colon, path = word.partition(":")
         if colon and revision and path:
-            found.append(path)
+            files.append(path)
         elif "." in word.rsplit("/", 1)[-1] and ".." not in word:
-            found.append(word)
-    return found
+            files.append(word)
+    return files
 
 
 def _restored_files(verb: str, words: Sequence[str], rest: list[str]) -> list[str]:

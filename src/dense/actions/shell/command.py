@@ -59,20 +59,20 @@ ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 def operands(words: Sequence[str], valued: Collection[str] = (), bundled: Collection[str] = ()) -> list[str]:
     """The arguments that are no options. `valued` are the options whose value is a word of its own, `bundled` those of
     them that may end a bundle of short options: `-nC 3`."""
-    found: list[str] = []
+    operand_words: list[str] = []
     position, count = 1, len(words)
     while position < count:
         word = words[position]
         position += 1
         if word == "--":
-            found += words[position:]
+            operand_words += words[position:]
             break
         if len(word) > 1 and word[0] == "-":
             if word in valued or (bundled and word[1:].isalpha() and f"-{word[-1]}" in bundled):
                 position += 1
         else:
-            found.append(word)
-    return found
+            operand_words.append(word)
+    return operand_words
 
 
 def option(words: Sequence[str], *names: str) -> str | None:
@@ -133,7 +133,7 @@ def strip_wrappers(words: list[str]) -> list[str]:
         while words and ASSIGNMENT.match(words[0]):
             words = words[1:]
         wrappers = known_program(program_name(words[0])).wrappers if words else ()
-        inner = next((found for wrapper in wrappers if (found := words_behind(words, wrapper))), None)
+        inner = next((match for wrapper in wrappers if (match := words_behind(words, wrapper))), None)
         if inner is None:
             break
         words = inner

@@ -92,11 +92,11 @@ def pieces(text: str) -> Iterator[str]:
         yield text
         return
     start = line_end = size = position = 0
-    for found in LITERAL_END.finditer(text):
-        part = found[0]
+    for match in LITERAL_END.finditer(text):
+        part = match[0]
         # A literal is one token, however long; what is no literal counts in full.
-        size += found.start() - position + (1 if part[0] in "'\"\\" else len(part))
-        position = found.end()
+        size += match.start() - position + (1 if part[0] in "'\"\\" else len(part))
+        position = match.end()
         if part == "\n" and size >= PIECE_CHARS // 2:
             line_end = position
         if size >= PIECE_CHARS and (part.isspace() or line_end or size >= 2 * PIECE_CHARS):
@@ -132,7 +132,7 @@ class CommandCollector:
         if text.isascii():
             self.source = text
         else:
-            self.source, source = source, BEYOND_LATIN_1.sub(lambda found: REPLACEMENTS[len(found[0])], source)
+            self.source, source = source, BEYOND_LATIN_1.sub(lambda match: REPLACEMENTS[len(match[0])], source)
         return parser().parse(source).root_node
 
     def text(self, node: Node) -> str:
@@ -377,7 +377,7 @@ class CommandCollector:
         """With the variables that the text itself has set."""
         if "$" not in text or not self.names:
             return text
-        return VARIABLE.sub(lambda found: self.names.get(found[1] or found[2], found[0]), text)
+        return VARIABLE.sub(lambda match: self.names.get(match[1] or match[2], match[0]), text)
 
     def assignment(self, node: Node, depth: int) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -394,11 +394,11 @@ class CommandCollector:
         """The commands of the substitutions within a word. Without recursion: words nest as deep as they like."""
         left = [node]
         while left:
-            one = left.pop()
-            if one.type not in SUBSTITUTIONS:
-                left += reversed(one.children)
+            child = left.pop()
+            if child.type not in SUBSTITUTIONS:
+                left += reversed(child.children)
             elif depth < MAX_DEPTH:
-                self.scope(one, UNCONNECTED, depth + 1)
+                self.scope(child, UNCONNECTED, depth + 1)
 
 
 def flat_list(node: Node) -> list[Node]:
@@ -417,4 +417,4 @@ def flat_list(node: Node) -> list[Node]:
 
 def unescaped(text: str) -> str:
     # A backslash before a letter stays: in what agents write it is part of a Windows path or a pattern.
-    return ESCAPE.sub(lambda found: "" if found[1] == "\n" else found[1], text)
+    return ESCAPE.sub(lambda match: "" if match[1] == "\n" else match[1], text)

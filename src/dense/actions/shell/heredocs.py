@@ -43,8 +43,8 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, dict[str, Heredoc
         if line_end <= at < resume:  # within a body
             at = text.find("<<", resume)
             continue
-        found = HEREDOC.match(text, at)
-        if found is None:
+        match = HEREDOC.match(text, at)
+        if match is None:
             at = text.find("<<", at + 1)
             continue
         if at >= line_end:  # a new line: what is left of the line before, then on behind its bodies
@@ -53,19 +53,19 @@ def take_heredocs(text: str, *, take_open: bool) -> tuple[str, dict[str, Heredoc
                 position, resume = resume, 0
             line_end = text.find("\n", at)
             line_end = len(text) if line_end < 0 else line_end
-        dash, in_single, in_double, bare = found.groups()
+        dash, in_single, in_double, bare = match.groups()
         body_start = (resume or line_end) + 1
         end = end_of_body(text, (in_single or in_double or bare).strip(), body_start, endless)
-        start, at = at, text.find("<<", found.end())
+        start, at = at, text.find("<<", match.end())
         if end is None and not take_open:
             continue
         body_end, after = end or (len(text), len(text))
-        body, token = text[body_start:body_end], found[0]
-        place = f"{HEREDOC_PLACE}{len(heredocs)}"
+        body, token = text[body_start:body_end], match[0]
+        marker = f"{HEREDOC_PLACE}{len(heredocs)}"
         body = "\n".join(line.lstrip("\t") for line in body.split("\n")) if dash else body
-        heredocs[place] = Heredoc(token, body)
-        kept.append(f"{text[position:start]} <{place} ")
-        position, resume = found.end(), after
+        heredocs[marker] = Heredoc(token, body)
+        kept.append(f"{text[position:start]} <{marker} ")
+        position, resume = match.end(), after
     if resume:
         kept.append(text[position:line_end] + "\n")
         position = resume

@@ -34,9 +34,9 @@ XARGS_OPTIONS = words_of("-I -n -P -L -d -s -a -E -j")
 def run_shell(text: str, builder: EffectsBuilder, cwd: str = "", depth: int = 0) -> None:
     """Records what a shell text does."""
     if depth <= MAX_DEPTH:
-        found = parse(without_edit_blocks(text), cwd)
-        for command in found:
-            run_command(command, builder, depth, found)
+        commands = parse(without_edit_blocks(text), cwd)
+        for command in commands:
+            run_command(command, builder, depth, commands)
 
 
 def without_edit_blocks(text: str) -> str:

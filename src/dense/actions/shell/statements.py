@@ -34,13 +34,13 @@ def statements(text: str) -> tuple[list[str], list[str]]:
 
 def segments(text: str) -> list[str]:
     """The statements of a shell text, pipes and loops whole, without what only prepares or decorates."""
-    found = [part for block in blocks(text) if (part := block.strip()) and part[0] != "#"]
-    return [part for part in found if not is_decoration(part)] or found[-1:]
+    parts = [part for block in blocks(text) if (part := block.strip()) and part[0] != "#"]
+    return [part for part in parts if not is_decoration(part)] or parts[-1:]
 
 
 def blocks(text: str) -> list[str]:
     """The text cut at its separators, outside quotes; a loop or a condition is one block."""
-    found: list[str] = []
+    parts: list[str] = []
     start = piece = 0
     is_open = False
     for match in SEPARATOR.finditer(text):
@@ -51,10 +51,10 @@ def blocks(text: str) -> list[str]:
         is_open = is_open and BLOCK_END.match(text, piece, here) is None
         piece = end
         if not is_open:
-            found.append(text[start:here])
+            parts.append(text[start:here])
             start = end
-    found.append(text[start:])
-    return found
+    parts.append(text[start:])
+    return parts
 
 
 def is_decoration(part: str) -> bool:
@@ -73,6 +73,6 @@ def program(part: str) -> str:
 def trimmed(part: str) -> str:
     """A statement without its ends that only shorten or redirect what is shown."""
     text = collapse_spaces(part[:MAX_STATEMENT_CHARS])
-    while (found := TAIL.search(text, max(0, len(text) - 40))) is not None and found.start():
-        text = text[: found.start()].rstrip()
+    while (match := TAIL.search(text, max(0, len(text) - 40))) is not None and match.start():
+        text = text[: match.start()].rstrip()
     return text

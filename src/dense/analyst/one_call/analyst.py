@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from dense.actions.blocks import TranscriptAction, transcript_actions
+from dense.actions.action import Actions
+from dense.actions.transcript import TranscriptAction
 from dense.analyst import Analysis
 from dense.analyst.asker import Asker, together
 from dense.analyst.one_call.answer import AnswerReader, IssuePiece, NodePiece, Pieces, as_list, as_object, as_text
@@ -48,7 +49,7 @@ class OneCallAnalyst:
     async def analyse(self, trajectory: Trajectory, *, with_verdicts: bool = True) -> Analysis:
         """See `dense.analyst.Analyst`. The verdicts come with the look, whether they are wanted or not."""
         del with_verdicts
-        actions = transcript_actions(trajectory.steps)
+        actions = Actions(trajectory.steps).transcript
         texts = _Texts(actions)
         windows = split_windows(actions, record_room(trajectory.task, self._look_tokens))
         if len(windows) == 1:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import count
 
-from dense.actions.blocks import TranscriptAction
 from dense.actions.show import escape_headers, show
+from dense.actions.transcript import TranscriptAction
 from dense.actions.wrappers import visible
 from dense.analyst.one_call.answer import IssuePiece, NodePiece
 from dense.analyst.one_call.questions import Closing, OneCallQuestion, Whole, Window, WindowDigest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from dense.actions.blocks import TranscriptAction
+from dense.actions.transcript import TranscriptAction
 from dense.analyst.one_call.answer import Pieces
 from dense.analyst.questions import Question
 

@@ -17,10 +17,6 @@ TASK_ITEMS = 5
 """So many requirements and next steps an answer has, about."""
 
 
-OUTLINED_ACTIONS = 7
-"""So many actions an outlined subtask has."""
-
-
 def answer_from_draft(question: OneCallQuestion, draft: TreeDraft) -> dict[str, Any]:
     """The part of a draft that a question is about, as its answer."""
     if isinstance(question, Closing):
@@ -55,24 +51,6 @@ def answer_from_draft(question: OneCallQuestion, draft: TreeDraft) -> dict[str, 
         ],
     }
     return answer if not isinstance(question, Whole) else {**_overview(last), **answer, "root": _verdict(draft.root)}
-
-
-def outlined_answer(question: OneCallQuestion) -> dict[str, Any]:
-    """An answer by shape alone: subtasks of a few actions each, a shortcut for the first failure, one issue."""
-    if isinstance(question, Closing):
-        return _closing(question)
-    last = question.actions[-1].last
-    ends = [action.last for action in question.actions][OUTLINED_ACTIONS - 1 :: OUTLINED_ACTIONS]
-    subtask = {"title": PADDING[:40], "summary": PADDING * 3, "why": PADDING, "completion": "unknown"}
-    failed = [action.last for action in question.actions if action.has_failed]
-    answer: dict[str, Any] = {
-        "subtasks": [{"to": end, **subtask} for end in dict.fromkeys([*ends, last])],
-        "shortcuts": [{"from": end, "to": end, "dead_end": PADDING, "outcome": "unknown"} for end in failed[:1]],
-        "issues": [{"text": PADDING, "evidence": [last]}],
-        "labels": [{"action": number, "why": PADDING[:60], "label": -1} for number in failed],
-    }
-    root = {"summary": PADDING * 3, "why": PADDING, "coherence": "coherent", "completion": "unknown"}
-    return answer if not isinstance(question, Whole) else {**_overview(last), **answer, "root": root}
 
 
 def _overview(last: int) -> dict[str, Any]:

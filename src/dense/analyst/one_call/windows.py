@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dense.actions.blocks import TranscriptAction
 from dense.actions.show import shown_size
+from dense.actions.transcript import TranscriptAction
 
 WHOLE_TEXT_CHARS = 1_500
 """A trace fits if it does with every text shown up to this length; longer texts may be clipped."""

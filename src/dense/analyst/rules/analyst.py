@@ -45,7 +45,7 @@ class RulesAnalyst:
         top = actions if is_flat else _levels(actions, assessment, narrator)
         is_one = not is_flat and len(top) == len(actions) > 1  # what an only part would say, the whole says
         facets = _facets(narrator.digests([(1, len(actions))])[0], assessment) if is_one else Facets()
-        keys = frozenset([n for n, step in enumerate(trajectory.steps, 1) if assessment.effects(step).is_key])
+        keys = frozenset([action.number for action in assessment.actions if action.effects.is_key])
         verdicts = Verdicts(assessment, narrator, keys)
 
         def judged(part: SubtaskDraft) -> SubtaskDraft:

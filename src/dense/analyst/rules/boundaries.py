@@ -126,35 +126,42 @@ def _acting(facts: Sequence[ActionFacts], positions: range) -> int:
     return first if facts[first].phase != "talk" else next((n for n in positions if facts[n].phase != "talk"), first)
 
 
+PHASE_CHANGES: dict[tuple[Phase, Phase], float] = {
+    ("setup", "produce"): 1.0,
+    ("setup", "explore"): 0.75,
+    ("produce", "explore"): 0.75,
+    ("produce", "setup"): 0.5,
+}
+"""How much speaks for an end where one phase follows another. What an exploration leads to is weighed apart."""
+
+
 def _phase_change(
     facts: Sequence[ActionFacts], links: ActionLinks, head: int, before: int, after: int, old: Phase, new: Phase
 ) -> float:
     """How much speaks for an end between an action of the old phase and one of the new."""
-    last, following = facts[before], facts[after]
     if new == "deliver":
         return 2.0 if old != "deliver" else -1.0
     if old == "deliver":
         return 1.5
-    weight = 0.0
+    weight = _result_weight(facts, before, old, new)
+    if old == "explore" and new not in ("explore", "verify"):
+        following = facts[after]
+        explored = before > head and _phase(links, facts[before - 1], head, before - 1) in ("explore", "talk")
+        commits = new in ("produce", "setup") or bool(following.products)
+        return weight + (2.0 if explored and commits else 0.75) + (0.5 if following.is_irreversible else 0.0)
+    return weight + PHASE_CHANGES.get((old, new), 0.0)
+
+
+def _result_weight(facts: Sequence[ActionFacts], before: int, old: Phase, new: Phase) -> float:
+    """How much an action that was no failure speaks for an end behind it: it showed that what was made is right, or it
+    ran something."""
+    last = facts[before]
     if last.has_passed or (old == "verify" and not last.has_failed and last.phase == "explore"):
         rest = facts[before + 1 : before + 2 + CLOSING_ACTIONS]
         # So few actions at the end, none of which changes anything, only close.
         closes = len(rest) <= CLOSING_ACTIONS and all(fact.phase not in ("produce", "setup") for fact in rest)
-        weight += 2.25 if new != "verify" or (last.has_passed and closes) else 0.25
-    elif old == "run" and not last.has_failed and new in ("produce", "setup", "explore"):
-        weight += 0.75
-    if old == "explore" and new not in ("explore", "verify"):
-        explored = before > head and _phase(links, facts[before - 1], head, before - 1) in ("explore", "talk")
-        commits = new in ("produce", "setup") or bool(following.products)
-        weight += 2.0 if explored and commits else 0.75
-        weight += 0.5 if following.is_irreversible else 0.0
-    elif old == "setup" and new == "produce":
-        weight += 1.0
-    elif old in ("setup", "produce") and new == "explore":
-        weight += 0.75
-    elif old == "produce" and new == "setup":
-        weight += 0.5
-    return weight
+        return 2.25 if new != "verify" or (last.has_passed and closes) else 0.25
+    return 0.75 if old == "run" and not last.has_failed and new in ("produce", "setup", "explore") else 0.0
 
 
 def _phase(links: ActionLinks, fact: ActionFacts, head: int, position: int) -> Phase:

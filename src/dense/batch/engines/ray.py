@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from dense.batch.engines.attempts import process_repeatable
 from dense.batch.engines.engine import BatchJob
+from dense.batch.engines.repeats import process_repeatable
 from dense.batch.known import KnownRows
 from dense.batch.libraries import ray
 from dense.batch.partition import Partition
@@ -36,11 +36,11 @@ class PartitionWorker:
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[bytes]]:
         """Process the partitions of a batch of rows; gives their summaries."""
-        made: list[bytes] = []
+        summaries: list[bytes] = []
         for data in batch[FIELD]:
             partition = msgspec.msgpack.decode(bytes(data), type=Partition)
-            made.append(msgspec.msgpack.encode(process_repeatable(partition, self._job, self._known)))
-        return {"summary": made}
+            summaries.append(msgspec.msgpack.encode(process_repeatable(partition, self._job, self._known)))
+        return {"summary": summaries}
 
 
 class RayEngine:
@@ -61,8 +61,8 @@ class RayEngine:
         try:
             library.data.DataContext.get_current().enable_progress_bars = False
             rows = library.put(known.packed())
-            found = iter(partitions)
-            while not is_stopped() and (wave := list(islice(found, WAVE))):
+            waiting = iter(partitions)
+            while not is_stopped() and (wave := list(islice(waiting, WAVE))):
                 yield from self._wave(library, wave, job, rows, is_stopped)
         finally:
             if is_own:

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from dense.errors import UnknownFormat, UnknownModel, WrongUsage
+from dense.text.numbers import whole
 
 RUN = "run"
 
@@ -28,8 +29,12 @@ class RunByDefault(TyperGroup):
         """The options of `run` too: they are those of the group for whoever reads its help."""
         command = self.commands[RUN]
         with formatter.section("Options of dense batch SRC… --out DST"):
-            found = [one.get_help_record(ctx) for one in command.get_params(ctx) if "--help" not in one.opts]
-            formatter.write_dl([one for one in found if one])
+            records = [
+                parameter.get_help_record(ctx)
+                for parameter in command.get_params(ctx)
+                if "--help" not in parameter.opts
+            ]
+            formatter.write_dl([record for record in records if record])
         super().format_options(ctx, formatter)
 
 
@@ -43,7 +48,7 @@ batch = typer.Typer(
     rich_markup_mode=None,
 )
 
-Place = Annotated[str, typer.Argument(help="The target of a batch: a folder or a URI.", metavar="DST")]
+TableUri = Annotated[str, typer.Argument(help="The target of a batch: a folder or a URI.", metavar="DST")]
 
 
 @batch.command(RUN)
@@ -177,8 +182,9 @@ def _check_names(format: str | None, model: str | None, base_url: str | None) ->
 def parse_shard(text: str) -> tuple[int, int]:
     """The number of a shard, from 0, and how many there are."""
     number, _, count = text.partition("/")
-    if number.isdecimal() and count.isdecimal() and int(number) < int(count):
-        return int(number), int(count)
+    part, parts = whole(number), whole(count)
+    if part is not None and parts is not None and 0 <= part < parts:
+        return part, parts
     raise WrongUsage(f"--shard {text}: say I/N, with I from 0 to N-1, as 0/4")
 
 
@@ -188,25 +194,25 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @batch.command()
-def summary(place: Place, top: Top = 10, html: Html = None, as_json: Json = False) -> None:
+def summary(table: TableUri, top: Top = 10, html: Html = None, as_json: Json = False) -> None:
     """States, issues, error families and failing tools; by agent, model, task and week."""
-    from dense.cli.batch.questions import summary
+    from dense.cli.batch.queries import summary
 
-    summary(place, top, html, as_json=as_json)
+    summary(table, top, html, as_json=as_json)
 
 
 @batch.command()
 def search(
-    place: Place,
+    table: TableUri,
     text: Annotated[str, typer.Argument(help="What to look for, whatever its case.")],
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many traces are shown.")] = 20,
     html: Html = None,
     as_json: Json = False,
 ) -> None:
     """Traces whose task, issues, failures or message hold a text. The exit code is 1 if there is none."""
-    from dense.cli.batch.questions import search
+    from dense.cli.batch.queries import search
 
-    if not search(place, text, limit, html, as_json=as_json):
+    if not search(table, text, limit, html, as_json=as_json):
         raise typer.Exit(1)
 
 
@@ -219,13 +225,13 @@ def diff(
     as_json: Json = False,
 ) -> None:
     """What is different between two tables: shares, and states of the same traces and tasks."""
-    from dense.cli.batch.questions import diff
+    from dense.cli.batch.queries import diff
 
     diff(first, second, top, html, as_json=as_json)
 
 
 def lessons(
-    place: Place,
+    table: TableUri,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the page here, and its evidence beside it. [default: print it]")
     ] = None,
@@ -236,4 +242,4 @@ def lessons(
 
     if out is not None and out.suffix != ".md":
         raise WrongUsage(f"--out {out}: the page is Markdown: name a file that ends with .md")
-    lessons(place, out, source)
+    lessons(table, out, source)

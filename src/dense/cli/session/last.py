@@ -62,25 +62,30 @@ def sessions(
     """List the stored sessions of this folder's project, newest first, with state and first open issue."""
     from dense.integrations.sessions import project_sessions, summaries
 
-    found = project_sessions(Path.cwd(), agent)
-    if not found:
+    stored = project_sessions(Path.cwd(), agent)
+    if not stored:
         raise DenseError(f"no session of a coding agent is stored for {Path.cwd()}")
-    shown = summaries(found[:limit])
+    shown = summaries(stored[:limit])
     if as_json:
-        for one in shown:
-            about = {"agent": one.session.agent, "id": one.session.id, "path": str(one.session.path)}
-            found_out = {"changed": one.session.changed, "state": one.state, "issue": one.issue, "task": one.task}
-            print(json.dumps(about | found_out))
+        for summary in shown:
+            about = {"agent": summary.session.agent, "id": summary.session.id, "path": str(summary.session.path)}
+            result = {
+                "changed": summary.session.changed,
+                "state": summary.state,
+                "issue": summary.issue,
+                "task": summary.task,
+            }
+            print(json.dumps(about | result))
         return
     console = SafeConsole(highlight=False, width=None if SafeConsole().is_terminal else 160)
-    for one in shown:
-        line = Text(f"{_age(one.session.changed):>4}  {one.session.agent:12} ")
-        line.append(f"{one.state:11}", style=STYLES.get(one.state, ""))
-        line.append(f"{one.session.id[:12]:13}", style="dim")
-        line.append(shortened(one.issue or one.task, max(console.width - 46, 20)))
+    for summary in shown:
+        line = Text(f"{_age(summary.session.changed):>4}  {summary.session.agent:12} ")
+        line.append(f"{summary.state:11}", style=STYLES.get(summary.state, ""))
+        line.append(f"{summary.session.id[:12]:13}", style="dim")
+        line.append(shortened(summary.issue or summary.task, max(console.width - 46, 20)))
         console.print(line, soft_wrap=True)
-    if len(found) > limit:
-        console.print(Text(f"{len(found) - limit} older ones: --limit {len(found)} lists them all", "dim"))
+    if len(stored) > limit:
+        console.print(Text(f"{len(stored) - limit} older ones: --limit {len(stored)} lists them all", "dim"))
 
 
 def _age(moment: float) -> str:

@@ -97,9 +97,9 @@ def _lines(run: LoadedRun) -> Iterator[Text]:
     for number, step in enumerate(tree.next_steps, 1):
         mark = " (untested)" if step.is_untested else ""
         yield Text.assemble((f"next {number}: ", "bold"), printable(step.text) + mark, (_named(step.evidence), "dim"))
-    for one in tree.requirements:
-        word, style = MET[one.met]
-        yield Text.assemble((f"{word}: ", style), printable(one.text), (_named(one.evidence), "dim"))
+    for requirement in tree.requirements:
+        word, style = MET[requirement.met]
+        yield Text.assemble((f"{word}: ", style), printable(requirement.text), (_named(requirement.evidence), "dim"))
 
 
 def _task(run: LoadedRun) -> str:

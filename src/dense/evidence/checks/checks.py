@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 import msgspec
 from msgspec import Struct
@@ -74,13 +75,13 @@ class Check(Struct, frozen=True):
 
 def find_checks(facts: Sequence[ActionFacts], steps: Sequence[Step], named: Sequence[str] = ()) -> list[Check]:
     """All checks of a trajectory, in order. `named`: commands that the task itself names as checks."""
-    found: list[Check] = []
+    checks: list[Check] = []
     for fact in facts:
         known = [command for command in named for text in fact.commands if command in text]
         known = list(dict.fromkeys(known)) or (_respelled(named, fact) if fact.effects.scripts else known)
         if known or fact.is_check:
-            found += _checks_of(fact, steps[fact.action - 1], known)
-    return found
+            checks += _checks_of(fact, steps[fact.action - 1], known)
+    return checks
 
 
 def is_static(check: Check) -> bool:
@@ -115,7 +116,8 @@ def _checks_of(fact: ActionFacts, step: Step, named: Sequence[str]) -> Iterator[
             first = commands[0] if commands else ""
             family = fact.family if is_whole and done.tests and first not in counted else command_family(first)
             failures = _own_failures(result, first, done)
-            check = _check(fact.action, commands, family, result, failures, part, program_output(fact, part))
+            run = _Run(commands, family, result, failures, part)
+            check = _check(fact.action, run, program_output(fact, part))
             yield msgspec.structs.replace(check, commands=tuple(commands))
 
 
@@ -126,7 +128,11 @@ def _own_failures(result: ObservedResult, command: str, done: Effects) -> list[O
     if not command or result.exit_code or program in CLIENTS:
         return list(result.failures)
     others = {base_name(path) for path in done.scripts} - {program}
-    return [one for one in result.failures if one.family is not HTTP and one.line.partition(":")[0] not in others]
+    return [
+        failure
+        for failure in result.failures
+        if failure.family is not HTTP and failure.line.partition(":")[0] not in others
+    ]
 
 
 def _single_calls(step: Step) -> Iterable[Step]:
@@ -143,74 +149,84 @@ def _single_calls(step: Step) -> Iterable[Step]:
 def _runs(command: str, texts: Sequence[str], result: ObservedResult) -> bool:
     """Whether texts run a command of the task. With more arguments it may be expected to fail."""
     for text in texts:
-        place = text.find(command)
-        while place >= 0:
-            if not result.has_failed or COMMAND_END.match(text, place + len(command)):
+        position = text.find(command)
+        while position >= 0:
+            if not result.has_failed or COMMAND_END.match(text, position + len(command)):
                 return True
-            place = text.find(command, place + 1)
+            position = text.find(command, position + 1)
     return any(runs_alike(command, text) for text in texts)
 
 
-def _check(
-    action: int,
-    commands: Sequence[str],
-    family: str,
-    result: ObservedResult,
-    own: Sequence[ObservedFailure],
-    step: Step,
-    output: str,
-) -> Check:
-    """The check of several commands at once, the first of which is of this family. `own`: the failures that are not of
-    other programs."""
-    command = commands[0] if commands else ""
-    checked = joined([scope(text) for text in commands])
-    runs = [run for run in result.tests if not ran_no_tests(run)] or _difference(
-        family, command, output if not result.tests else ""
+class _Run:
+    """A run of commands that check something, the first of which is of this family."""
+
+    def __init__(
+        self,
+        commands: Sequence[str],
+        family: str,
+        result: ObservedResult,
+        own: Sequence[ObservedFailure],
+        step: Step,
+    ) -> None:
+        """`own`: the failures that are not of other programs."""
+        self.commands, self.family, self.result, self.own, self.step = commands, family, result, own, step
+        self.command = commands[0] if commands else ""
+        self.failures = [failure for failure in own if not is_run_failure(failure, family)]
+        """What failed once it ran."""
+
+    @property
+    def fault(self) -> str:
+        """The line with a fault of the program that kept it from starting; empty if there is none."""
+        return next((failure.line for failure in self.own if PYTHON_SYNTAX.match(failure.line)), "")
+
+    @cached_property
+    def line(self) -> str:
+        """The line that says how it ended; if only an exit code does, the last line of the output."""
+        if not self.failures or self.failures[-1].family is not EXIT:
+            return self.failures[-1].line if self.failures else ""
+        text = self.step.observations[-1].text[-2000:] if self.step.observations else ""
+        lines = (line.strip() for line in reversed(text.split("\n")))
+        return next((line for line in lines if line and not line.startswith("<")), self.failures[-1].line)
+
+
+NO_VERDICT: tuple[Callable[[_Run], bool], ...] = (
+    lambda run: run.result.is_running,
+    lambda run: bool(run.result.failures) and not run.own,  # only other programs failed
+    lambda run: bool(run.result.tests),  # tests were counted, and none ran
+    lambda run: len(run.failures) < len(run.own),  # it could not run
+    lambda run: run.result.is_empty,
+    lambda run: run.family in RUNNERS.counting,  # and counted nothing: it broke off, or its output was cut
+    lambda run: is_stopped(run.line),
+)
+"""When nothing says how a run that counted no tests ended."""
+
+
+def _check(action: int, run: _Run, output: str) -> Check:
+    """The check that a run is."""
+    checked = joined([scope(text) for text in run.commands])
+    counted = [tests for tests in run.result.tests if not ran_no_tests(tests)] or _difference(
+        run.family, run.command, output if not run.result.tests else ""
     )
-    if runs:
-        return _counted_check(action, command, checked, family, runs, step)
-    unknown = Check(action=action, command=command or family, scope=checked, runner=family, has_passed=None)
-    if fault := next((failure.line for failure in own if PYTHON_SYNTAX.match(failure.line)), None):
-        return Check(
-            action=action,
-            command=command or family,
-            scope=checked,
-            runner=family,
-            has_passed=False,
-            failed=1,
-            line=fault,
-        )
-    failures = [failure for failure in own if not is_run_failure(failure, family)]
-    could_not_run = bool(result.tests) or len(failures) < len(own) or result.is_empty
-    is_of_others = bool(result.failures) and not own
-    if result.is_running or is_of_others or could_not_run or family in RUNNERS.counting:
-        return unknown  # a runner that counts tests, and no count: it broke off, or its output was cut
-    line = failures[-1].line if failures else ""
-    if failures and failures[-1].family is EXIT:
-        text = step.observations[-1].text[-2000:] if step.observations else ""
-        filled = (one.strip() for one in reversed(text.split("\n")) if one.strip() and not one.startswith("<"))
-        line = next(filled, line)
-    if is_stopped(line):
-        return unknown
-    if result.reported_problem:
-        return msgspec.structs.replace(unknown, line=result.reported_problem)
-    if not failures and is_outcome_hidden(commands, shell_texts(step), step):
-        return unknown
-    return Check(
-        action=action,
-        command=command,
-        scope=checked,
-        runner=family,
-        has_passed=not failures,
-        failed=int(bool(failures)),
-        line=line,
+    if counted:
+        return _counted_check(action, run.command, checked, run.family, counted, run.step)
+    check = Check(action=action, command=run.command or run.family, scope=checked, runner=run.family, has_passed=None)
+    if fault := run.fault:
+        return msgspec.structs.replace(check, has_passed=False, failed=1, line=fault)
+    if any(applies(run) for applies in NO_VERDICT):
+        return check
+    if run.result.reported_problem:  # it says that something is wrong, and ended well
+        return msgspec.structs.replace(check, line=run.result.reported_problem)
+    if not run.failures and is_outcome_hidden(run.commands, shell_texts(run.step), run.step):
+        return check
+    return msgspec.structs.replace(
+        check, command=run.command, has_passed=not run.failures, failed=int(bool(run.failures)), line=run.line
     )
 
 
 def _difference(family: str, command: str, output: str) -> list[TestRun]:
     """A comparison that says that files differ: what follows it in the shell may hide its exit code."""
-    found = DIFFERENCE.search(output) if command.partition(" ")[0] in COMPARING else None
-    return [TestRun(family, None, 1, found[0])] if found else []
+    match = DIFFERENCE.search(output) if command.partition(" ")[0] in COMPARING else None
+    return [TestRun(family, None, 1, match[0])] if match else []
 
 
 def _counted_check(
@@ -242,8 +258,8 @@ def _counted_check(
 def _unittest_verdict(line: str, step: Step) -> str:
     """The line below the one in which unittest counts its tests: how many failed."""
     text = step.observations[-1].text if step.observations else ""
-    place = text.find("\nFAILED (", text.find(line))
-    return text[place : place + 200].strip().partition("\n")[0] if place >= 0 else line
+    position = text.find("\nFAILED (", text.find(line))
+    return text[position : position + 200].strip().partition("\n")[0] if position >= 0 else line
 
 
 # Runs of the same check
@@ -251,7 +267,7 @@ def _unittest_verdict(line: str, step: Step) -> str:
 
 def first_retest(failed: Check, later: Iterable[Check]) -> int | None:
     """The action of the first later pass that covers what failed; None if there is none."""
-    return min((one.action for one in later if one.has_passed and retests(one, failed)), default=None)
+    return min((check.action for check in later if check.has_passed and retests(check, failed)), default=None)
 
 
 def retests(later: Check, failed: Check) -> bool:
@@ -262,7 +278,9 @@ def retests(later: Check, failed: Check) -> bool:
     if own.tests:
         return bool(before.tests) and before.tests <= own.tests
     if own.labels and before.labels:
-        return all(f"{label}.".startswith(tuple(f"{one}." for one in own.labels)) for label in before.labels)
+        return all(
+            f"{label}.".startswith(tuple(f"{own_label}." for own_label in own.labels)) for label in before.labels
+        )
     if not own.paths and not own.labels:
         # Another text of code on the command line is another check.
         return later.command == failed.command or not is_interpreter(program_name(later.runner))

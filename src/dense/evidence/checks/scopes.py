@@ -70,26 +70,26 @@ def joined(scopes: list[Scope]) -> Scope:
     if len(scopes) == 1:
         return scopes[0]
     return Scope(
-        subjects=frozenset(name for one in scopes for name in one.subjects),
-        paths=tuple(path for one in scopes for path in one.paths),
-        folders=tuple(path for one in scopes for path in one.folders),
-        labels=tuple(label for one in scopes for label in one.labels),
-        tests=frozenset(name for one in scopes for name in one.tests),
-        excluded=tuple(name for one in scopes for name in one.excluded),
+        subjects=frozenset(name for part in scopes for name in part.subjects),
+        paths=tuple(path for part in scopes for path in part.paths),
+        folders=tuple(path for part in scopes for path in part.folders),
+        labels=tuple(label for part in scopes for label in part.labels),
+        tests=frozenset(name for part in scopes for name in part.tests),
+        excluded=tuple(name for part in scopes for name in part.excluded),
     )
 
 
 def _python_target(words: list[str]) -> tuple[int, str]:
     """Where the arguments of what Python runs begin, and what that is: a module or the base name of a script."""
-    place = 1
-    while place < len(words):
-        word = words[place]
-        if word == "-m" and place + 1 < len(words):
-            return place + 2, words[place + 1].partition(".")[0]
+    index = 1
+    while index < len(words):
+        word = words[index]
+        if word == "-m" and index + 1 < len(words):
+            return index + 2, words[index + 1].partition(".")[0]
         if not word.startswith("-"):
-            return place + 1, base_name(word.strip("'\""))
-        place += 2 if word in ("-W", "-X") else 1
-    return place, ""
+            return index + 1, base_name(word.strip("'\""))
+        index += 2 if word in ("-W", "-X") else 1
+    return index, ""
 
 
 class _Reader:
@@ -149,12 +149,12 @@ COMMAND_ENDS = ("|", ">", "<", "&", "2>", "1>", ";", "#")
 def own_words(command: str) -> tuple[str, ...]:
     """A command without what differs between spellings: wrappers, interpreter, redirections."""
     words = strip_wrappers(command[:MAX_TEXT_CHARS].split())
-    place = 0
+    index = 0
     if len(words) > 1 and is_interpreter(program_name(words[0])):
-        place = 1
-        while place < len(words) - 1 and words[place].startswith("-") and words[place] not in ("-c", "-e"):
-            place += 1
-    rest = words[place:]
+        index = 1
+        while index < len(words) - 1 and words[index].startswith("-") and words[index] not in ("-c", "-e"):
+            index += 1
+    rest = words[index:]
     end = next((n for n, word in enumerate(rest) if word.startswith(COMMAND_ENDS)), len(rest))
     return tuple(word.strip("'\"`").rstrip(";") for word in rest[:end])
 

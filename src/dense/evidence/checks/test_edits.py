@@ -29,7 +29,7 @@ class TestEdit(Struct, frozen=True):
 
 def find_test_edits(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list[TestEdit]:
     """Every such edit that was not reverted, in order."""
-    found: list[TestEdit] = []
+    edits: list[TestEdit] = []
     own: set[str] = set()
     """The tests that the attempt wrote, by base name."""
     known: set[str] = set()
@@ -46,16 +46,16 @@ def find_test_edits(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list
                     continue
                 step = steps[fact.action - 1]
                 if is_removal or is_setting or name in known or edits_in_place(path, fact, step):
-                    found.append(TestEdit(path, fact.action, is_removal))
+                    edits.append(TestEdit(path, fact.action, is_removal))
                 else:
                     own.add(name)
             if effects.undoes:
                 undone = [path for path in effects.undoes if path != "."]
-                found = [one for one in found if not any(same_file(one.path, path) for path in undone)]
-                found = found if len(undone) == len(effects.undoes) else []
+                edits = [edit for edit in edits if not any(same_file(edit.path, path) for path in undone)]
+                edits = edits if len(undone) == len(effects.undoes) else []
         known.update(map(base_name, fact.effects.reads))
         known.update(base_name(test.partition("::")[0]) for run in fact.result.tests for test in run.names)
-    return found
+    return edits
 
 
 def is_test_setting(name: str) -> bool:
@@ -78,7 +78,7 @@ class _Reverted(Struct, frozen=True):
 
 def find_reverted_checks(facts: Sequence[ActionFacts], checks: Sequence[Check]) -> dict[tuple[int, str], bool]:
     """The checks, by action and command, that ran while changes were reverted; whether these came back."""
-    found: dict[tuple[int, str], bool] = {}
+    reverted_checks: dict[tuple[int, str], bool] = {}
     by_action: dict[int, list[tuple[int, str]]] = {}
     for check in checks:
         by_action.setdefault(check.action, []).append((check.action, check.command))
@@ -93,19 +93,19 @@ def find_reverted_checks(facts: Sequence[ActionFacts], checks: Sequence[Check]) 
             is_over = _restores(fact, reverted, is_restore=restore is not None)
             end = restore.start() if restore and is_over else len(text)
             pending += [key for key in keys if text.rfind(key[1]) < end]
-            found.update(dict.fromkeys(pending, is_over and restore is not None))
+            reverted_checks.update(dict.fromkeys(pending, is_over and restore is not None))
             if is_over:
                 pending, reverted = [], None
         elif (undo := _reverting_command(text, fact, written)) is not None:
             restore = RESTORE.search(text, undo.end())
             end = restore.start() if restore else len(text)
             inside = [key for key in keys if undo.start() < text.rfind(key[1]) < end]
-            found.update(dict.fromkeys(inside, restore is not None))
+            reverted_checks.update(dict.fromkeys(inside, restore is not None))
             if restore is None:
                 pending += inside
                 reverted = _Reverted(fact.action, _reverted_files(fact, written))
         written.update(base_name(path) for path in fact.effects.writes if not is_temporary(path))
-    return found
+    return reverted_checks
 
 
 def _reverting_command(text: str, fact: ActionFacts, written: set[str]) -> re.Match[str] | None:

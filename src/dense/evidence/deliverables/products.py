@@ -119,7 +119,9 @@ def _contents_before_failure(path: str, fact: ActionFacts, step: Step) -> str:
             return ""
     complaints = [failure.line for failure in fact.result.failures if failure.line]
     lines = program_output(fact, step).split("\n") if is_shown else []
-    return "\n".join(line for line in lines if not any(line in one or one in line for one in complaints))
+    return "\n".join(
+        line for line in lines if not any(line in complaint or complaint in line for complaint in complaints)
+    )
 
 
 def _writes(words: Sequence[str], path: str) -> bool:
@@ -139,9 +141,9 @@ class _Files:
     def add(self, path: str, contents: str = "") -> None:
         name = base_name(path)
         same = self._made.setdefault(name, [])
-        for place, other in enumerate(same):
+        for index, other in enumerate(same):
             if same_file(path, other):
-                same[place] = max(path, other, key=len)
+                same[index] = max(path, other, key=len)
                 break
         else:
             same.append(path)
@@ -213,7 +215,7 @@ class SubmittedDiff(Struct, frozen=True):
 
     def holds(self, path: str) -> bool:
         """Whether a file of the project is in it."""
-        return any(same_file(one.path, path) for one in self.changes)
+        return any(same_file(change.path, path) for change in self.changes)
 
 
 def find_submitted_diff(
@@ -225,20 +227,20 @@ def find_submitted_diff(
             continue
         for seen in reversed(steps[fact.action - 1].observations):
             if changes := tuple(_changes(seen.text)):
-                folders = {path for one in facts for path in one.effects.writes if "." not in base_name(path)}
-                unrequested = tuple(one for one in changes if _is_unrequested(one, changes, named, folders))
-                rest = tuple(one for one in changes if one not in unrequested)
+                folders = {path for fact in facts for path in fact.effects.writes if "." not in base_name(path)}
+                unrequested = tuple(change for change in changes if _is_unrequested(change, changes, named, folders))
+                rest = tuple(change for change in changes if change not in unrequested)
                 return SubmittedDiff(fact.action, rest, unrequested, CUT.search(seen.text) is None)
     return None
 
 
 def _is_unrequested(
-    one: FileChange, changes: Sequence[FileChange], named: Sequence[str], folders: Collection[str]
+    change: FileChange, changes: Sequence[FileChange], named: Sequence[str], folders: Collection[str]
 ) -> bool:
     """Whether a file is new outside the project: at the top, in a folder that the attempt made, in a build folder."""
-    if not one.is_new or any(same_file(one.path, name) for name in named):
+    if not change.is_new or any(same_file(change.path, name) for name in named):
         return False
-    parts = one.path.split("/")
+    parts = change.path.split("/")
     if len(parts) == 1 or not BUILD_FOLDERS.isdisjoint(parts[:-1]) or parts[0].endswith(".egg-info"):
         return True
     siblings = [other for other in changes if other.path.startswith(f"{parts[0]}/")]
@@ -247,16 +249,16 @@ def _is_unrequested(
 
 def _changes(text: str) -> Iterator[FileChange]:
     starts = list(FILE_HEADER.finditer(text))[:MAX_FILES]
-    ends = [*[found.start() for found in starts[1:]], len(text)]
-    for found, end in zip(starts, ends, strict=False):
-        body = text.find("\n@@", found.end(), end)
+    ends = [*[header.start() for header in starts[1:]], len(text)]
+    for header, end in zip(starts, ends, strict=False):
+        body = text.find("\n@@", header.end(), end)
         body = body if body >= 0 else end
-        head = text[found.end() : body]
+        head = text[header.end() : body]
         added, removed = text.count("\n+", body, end), text.count("\n-", body, end)
         is_new, is_deleted = "\nnew file mode" in head, "\ndeleted file mode" in head
-        may_rewrite = is_test_file(found[2]) and not is_new and not is_deleted
+        may_rewrite = is_test_file(header[2]) and not is_new and not is_deleted
         yield FileChange(
-            path=found[2],
+            path=header[2],
             added=added,
             removed=removed,
             is_new=is_new,
@@ -295,7 +297,11 @@ class Candidate(Struct, frozen=True):
 
 def best_candidate(task: Task | None, requirements: Sequence[Requirement], steps: Sequence[Step]) -> Candidate | None:
     """The value that fits the task in most ways, two at least; the last one of several."""
-    literals = [one.subject for one in requirements if one.kind == "value" and len(one.subject) >= MIN_LITERAL_CHARS]
+    literals = [
+        requirement.subject
+        for requirement in requirements
+        if requirement.kind == "value" and len(requirement.subject) >= MIN_LITERAL_CHARS
+    ]
     if task is None or not literals:
         return None
     lengths = {int(number) for number in re.findall(r"\d{1,4}", task.instruction[:MAX_TEXT_CHARS])} - {0, 1}
@@ -305,41 +311,45 @@ def best_candidate(task: Task | None, requirements: Sequence[Requirement], steps
     for action, step in enumerate(steps, 1):
         texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
         for token in [
-            token for text in texts if any(one in text for one in literals) for token in _tokens(text, pattern)
+            token for text in texts if any(literal in text for literal in literals) for token in _tokens(text, pattern)
         ]:
             fits[Candidate(token, action)] = _fit(token, literals, lengths)
-    best = max(fits, key=lambda one: (fits[one], one.action, one.text), default=None)
+    best = max(fits, key=lambda candidate: (fits[candidate], candidate.action, candidate.text), default=None)
     return best if best is not None and fits[best] >= 2 else None
 
 
 def pieces(task: Task | None, requirements: Sequence[Requirement], steps: Sequence[Step]) -> list[Candidate]:
     """Values that fit only one end of what the task describes by its beginning or its end: the clues of a search that
     did not finish. For each end the one that was seen first; none that the agent ever typed."""
-    ends = [one.subject for one in requirements if one.kind == "value" and ENDS.search(one.clause)]
-    ends = [one for one in dict.fromkeys(ends) if len(one) >= MIN_END_CHARS][:MAX_LITERALS]
+    ends = [
+        requirement.subject
+        for requirement in requirements
+        if requirement.kind == "value" and ENDS.search(requirement.clause)
+    ]
+    ends = [end for end in dict.fromkeys(ends) if len(end) >= MIN_END_CHARS][:MAX_LITERALS]
     if task is None or not ends:
         return []
     typed = "\0".join(str(value) for step in steps for call in step.calls for value in call.arguments.values())
     rest = rf"\w{{{MIN_REST_CHARS},200}}"
     patterns = {end: re.compile(rf"(?<!\w)(?:{re.escape(end)}{rest}|{rest}{re.escape(end)})(?!\w)") for end in ends}
-    found: dict[str, Candidate] = {}
+    candidates: dict[str, Candidate] = {}
     for action, step in enumerate(steps, 1):
         texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
-        for end in [end for end in ends if end not in found and any(end in text for text in texts)]:
+        for end in [end for end in ends if end not in candidates and any(end in text for text in texts)]:
             tokens = [token for text in texts for token in patterns[end].findall(text)][:MAX_LITERALS]
             if new := next((token for token in tokens if token not in typed and token not in task.instruction), ""):
-                found[end] = Candidate(new, action)
-    return sorted(found.values(), key=lambda one: one.action)
+                candidates[end] = Candidate(new, action)
+    return sorted(candidates.values(), key=lambda candidate: candidate.action)
 
 
 def _tokens(text: str, literal: re.Pattern[str]) -> Iterator[str]:
     """The values in a text that hold a literal: it, and the letters around it."""
     end = 0
-    while (found := literal.search(text, end)) is not None:
-        before = NO_LETTER.split(text[max(end, found.start() - MAX_BEFORE_CHARS) : found.start()])[-1]
-        behind = LETTERS.match(text, found.end())
-        end = behind.end() if behind is not None else found.end()
-        yield before + text[found.start() : end]
+    while (match := literal.search(text, end)) is not None:
+        before = NO_LETTER.split(text[max(end, match.start() - MAX_BEFORE_CHARS) : match.start()])[-1]
+        behind = LETTERS.match(text, match.end())
+        end = behind.end() if behind is not None else match.end()
+        yield before + text[match.start() : end]
 
 
 def _fit(token: str, literals: Sequence[str], lengths: set[int]) -> int:

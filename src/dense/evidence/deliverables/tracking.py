@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -86,11 +87,17 @@ def track_files(
     requirements: Sequence[Requirement], facts: Sequence[ActionFacts], steps: Sequence[Step]
 ) -> list[TrackedFile]:
     """The files among the deliverables, each followed through all actions."""
-    files = [one for one in requirements if one.kind == "file" and one.role == "deliverable"]
+    files = [
+        requirement for requirement in requirements if requirement.kind == "file" and requirement.role == "deliverable"
+    ]
     ran = list({script for fact in facts for script in fact.effects.scripts}) if files else []
-    files = [one for one in files if is_single_file(one.subject) or _is_program(one.subject, ran)][:MAX_FILES]
-    read = [_texts(step) for step in steps] if files else []
-    return [_track(one, facts, steps, read) for one in files]
+    files = [file for file in files if is_single_file(file.subject) or _is_program(file.subject, ran)][:MAX_FILES]
+    trails = [_Trail(requirement) for requirement in files]
+    for fact, step in zip(facts, steps, strict=True) if trails else ():
+        texts = _texts(step)
+        for trail in trails:
+            trail.follow(fact, step, texts)
+    return [trail.end(facts, steps) for trail in trails]
 
 
 class _StepTexts(Struct, frozen=True):
@@ -133,69 +140,127 @@ def edits_in_place(path: str, fact: ActionFacts, step: Step) -> bool:
     )
 
 
-def _track(
-    requirement: Requirement, facts: Sequence[ActionFacts], steps: Sequence[Step], read: Sequence[_StepTexts]
-) -> TrackedFile:
-    path = requirement.subject
-    made: list[int] = []
-    tried: list[int] = []
-    shown: list[int] = []
-    missed: list[int] = []
-    read_back: list[int] = []
-    may_exist = False
-    name = base_name(path)
-    stem = name.rpartition(".")[0]
-    is_program = not stem or name.endswith(PROGRAM_ENDINGS)
-    programs: set[str] = set()
-    """The files that the attempt wrote and that name the file."""
-    for fact, said in zip(facts, read, strict=True):
-        calls, effects = said.calls, fact.effects
-        if calls and all(call.kind == "talk" for call in calls):
-            continue  # a to-do list and a hand-over make nothing and show nothing
-        named = count_sightings(said.typed, path, MAX_SIGHTINGS) if name in said.typed else 0
-        texts = [text for text in said.shown if name in text]
-        writes = is_among(path, effects.writes)
-        is_read = bool(made) and not writes and is_among(path, effects.reads)
-        if named:
-            programs |= {base_name(written) for written in effects.writes if not same_file(written, path)}
-        runs_writer = bool(programs) and not is_read and any(base_name(one) in programs for one in effects.scripts)
-        runs_writer = runs_writer and not (made and is_program)  # what runs after a program was made tries it
-        is_run = not writes and is_among(path, effects.scripts)
-        if is_run and not fact.has_failed:
-            shown.append(fact.action)  # to run a program does not make it, and shows that it is there
-            continue
-        may_make = named and not is_run and not is_read and _may_make(fact)
-        if writes or runs_writer or (may_make and is_named(_acting_text(calls), path)):
-            # An action that writes the file and then runs something has written it, whatever that says.
-            has_failed = fact.has_failed and not (
-                writes
-                and (fact.is_check or runs_after_writing(steps[fact.action - 1], path) or _fails_later(fact, path))
-            )
-            (tried if has_failed else made).append(fact.action)
-            if not fact.has_failed and not fact.result.is_empty and _reads_back(fact, path):
-                read_back.append(fact.action)
-        elif not fact.has_failed and (fact.phase == "run" or effects.services or effects.builds):
-            # What ran may have read the file that names it, or made it out of one with the same stem, as compilers do.
-            names_stem = f"{stem}." in said.typed or (len(stem) >= MIN_STEM_CHARS and is_named(said.typed, stem))
-            may_exist = may_exist or bool(programs) or (not effects.scripts and names_stem)
-        is_there = _is_there(fact, named, texts, path, is_read=is_read)
-        if is_there is not False and _shows_other_file(fact, path):
-            continue
-        if is_there is None:
-            may_exist = may_exist or (not named and bool(texts))
-        else:
-            (shown if is_there else missed).append(fact.action)
-    is_old = not made or _was_there(path, made[0], shown, facts, steps)
-    return TrackedFile(
-        requirement=requirement,
-        made=tuple(made),
-        tried=tuple(tried),
-        shown=tuple(shown),
-        missed=tuple(missed),
-        read_back=tuple(read_back),
-        may_exist=may_exist,
-        is_old=is_old,
-    )
+class _Trail:
+    """One file, followed through the actions in their order."""
+
+    def __init__(self, requirement: Requirement) -> None:
+        self.requirement = requirement
+        self.path = requirement.subject
+        self.name = base_name(self.path)
+        self.stem = self.name.rpartition(".")[0]
+        self.is_program = not self.stem or self.name.endswith(PROGRAM_ENDINGS)
+        self.programs: set[str] = set()
+        """The files that the attempt wrote and that name the file."""
+        self.made: list[int] = []
+        self.tried: list[int] = []
+        self.shown: list[int] = []
+        self.missed: list[int] = []
+        self.read_back: list[int] = []
+        self.may_exist = False
+
+    def follow(self, fact: ActionFacts, step: Step, texts: _StepTexts) -> None:
+        """Add what one action has to do with the file."""
+        act = _FileAct(self, fact, step, texts)
+        case = next((case for case, applies in CASES if applies(act)), "nothing")
+        if case == "talks":
+            return
+        if case == "runs it":
+            self.shown.append(fact.action)
+            return
+        if case in ("makes it", "fails to make it"):
+            (self.made if case == "makes it" else self.tried).append(fact.action)
+            if not fact.has_failed and not fact.result.is_empty and _reads_back(fact, self.path):
+                self.read_back.append(fact.action)
+        is_there = _is_there(fact, act.sightings, act.naming, self.path, is_read=act.is_read)
+        if is_there is not False and _shows_other_file(fact, self.path):
+            is_there = None
+        elif is_there is None:
+            self.may_exist = self.may_exist or (not act.sightings and bool(act.naming))
+        if is_there is not None:
+            (self.shown if is_there else self.missed).append(fact.action)
+        self.may_exist = self.may_exist or case == "may make it"
+
+    def end(self, facts: Sequence[ActionFacts], steps: Sequence[Step]) -> TrackedFile:
+        """What the trace shows of the file."""
+        return TrackedFile(
+            requirement=self.requirement,
+            made=tuple(self.made),
+            tried=tuple(self.tried),
+            shown=tuple(self.shown),
+            missed=tuple(self.missed),
+            read_back=tuple(self.read_back),
+            may_exist=self.may_exist,
+            is_old=not self.made or _was_there(self.path, self.made[0], self.shown, facts, steps),
+        )
+
+
+class _FileAct:
+    """What one action has to do with one file."""
+
+    def __init__(self, trail: _Trail, fact: ActionFacts, step: Step, texts: _StepTexts) -> None:
+        self.trail, self.fact, self.step, self.texts = trail, fact, step, texts
+        path, name, effects = trail.path, trail.name, fact.effects
+        self.sightings = count_sightings(texts.typed, path, MAX_SIGHTINGS) if name in texts.typed else 0
+        """How often its calls name the file."""
+        self.naming = [text for text in texts.shown if name in text]
+        """What it returned that has the name."""
+        self.writes = is_among(path, effects.writes)
+        self.is_read = bool(trail.made) and not self.writes and is_among(path, effects.reads)
+        self.is_run = not self.writes and is_among(path, effects.scripts)
+        if self.sightings:
+            trail.programs |= {base_name(written) for written in effects.writes if not same_file(written, path)}
+
+    @property
+    def only_talks(self) -> bool:
+        return bool(self.texts.calls) and all(call.kind == "talk" for call in self.texts.calls)
+
+    @property
+    def runs_writer(self) -> bool:
+        """Whether it runs a program that names the file. What runs after a program was made tries it."""
+        trail = self.trail
+        if self.is_read or (trail.made and trail.is_program):
+            return False
+        return bool(trail.programs) and any(base_name(path) in trail.programs for path in self.fact.effects.scripts)
+
+    @property
+    def calls_maker(self) -> bool:
+        """Whether what it calls names the file, and may make it."""
+        if not self.sightings or self.is_run or self.is_read or not _may_make(self.fact):
+            return False
+        return is_named(_acting_text(self.texts.calls), self.trail.path)
+
+    @cached_property
+    def is_to_make(self) -> bool:
+        return self.writes or self.runs_writer or self.calls_maker
+
+    @property
+    def failed_afterwards(self) -> bool:
+        """Whether it wrote the file, and what failed is what it ran then."""
+        fact, path = self.fact, self.trail.path
+        return self.writes and (fact.is_check or runs_after_writing(self.step, path) or _fails_later(fact, path))
+
+    @property
+    def may_make_unnamed(self) -> bool:
+        """Whether what ran may have read the file that names it, or made it out of one with the same stem, as compilers
+        do."""
+        fact, trail, typed = self.fact, self.trail, self.texts.typed
+        if fact.has_failed or not (fact.phase == "run" or fact.effects.services or fact.effects.builds):
+            return False
+        names_stem = f"{trail.stem}." in typed or (len(trail.stem) >= MIN_STEM_CHARS and is_named(typed, trail.stem))
+        return bool(trail.programs) or (not fact.effects.scripts and names_stem)
+
+
+CASES: tuple[tuple[str, Callable[[_FileAct], bool]], ...] = (
+    # A to-do list and a hand-over make nothing and show nothing.
+    ("talks", lambda act: act.only_talks),
+    # To run a program does not make it, and shows that it is there.
+    ("runs it", lambda act: act.is_run and not act.fact.has_failed),
+    # An action that writes the file and then runs something has written it, whatever that says.
+    ("fails to make it", lambda act: act.is_to_make and act.fact.has_failed and not act.failed_afterwards),
+    ("makes it", lambda act: act.is_to_make),
+    ("may make it", lambda act: act.may_make_unnamed),
+)
+"""What an action does to a file: the first row that applies."""
 
 
 def _fails_later(fact: ActionFacts, path: str) -> bool:
@@ -224,8 +289,8 @@ def _acting_text(calls: Sequence[ParsedCall]) -> str:
 def _without_contents(command: str) -> str:
     """A shell text without the heredocs that are written to a file."""
     text, heredocs = take_heredocs(command[:MAX_TEXT_CHARS], take_open=True)
-    for place, heredoc in heredocs.items():
-        line = next((line for line in text.splitlines() if place in line), "")
+    for marker, heredoc in heredocs.items():
+        line = next((line for line in text.splitlines() if marker in line), "")
         if not WRITES_HEREDOC.search(line):
             text += f"\n{heredoc.body}"
     return text
@@ -325,7 +390,7 @@ def _units(step: Step) -> Iterator[Unit]:
             continue
         text, heredocs = take_heredocs((shell_text(parsed) or "")[:MAX_TEXT_CHARS], take_open=True)
         for part in filter(str.strip, blocks(text)):
-            typed = "\n".join(heredoc.body for place, heredoc in heredocs.items() if place in part)
+            typed = "\n".join(heredoc.body for marker, heredoc in heredocs.items() if marker in part)
             typed = typed or ECHOED.sub("", part).replace("\\n", "\n").strip(" '\"")
             done = effects(Step(source=Source(""), calls=(ToolCall("bash", {"command": part}),)))
             yield Unit(done, typed if program(part) in TYPING and "|" not in part else "")
@@ -333,7 +398,7 @@ def _units(step: Step) -> Iterator[Unit]:
 
 def typed_contents(step: Step, path: str) -> str:
     """What an action typed into a file, if no program made it; empty otherwise."""
-    writers = [one for one in _units(step) if one.writes(path)]
+    writers = [unit for unit in _units(step) if unit.writes(path)]
     return writers[-1].typed if writers else ""
 
 
@@ -341,10 +406,10 @@ def runs_after_writing(step: Step, path: str) -> bool:
     """Whether an action runs a program after its last statement that writes a file, or that runs a program file which
     may write it."""
     done = list(_units(step))
-    writers = [place for place, one in enumerate(done) if one.writes(path)]
-    writers = writers or [place for place, one in enumerate(done) if one.effects.scripts]
+    writers = [index for index, unit in enumerate(done) if unit.writes(path)]
+    writers = writers or [index for index, unit in enumerate(done) if unit.effects.scripts]
     last = writers[-1] if writers else len(done)
-    return any(tries_something(one.effects) for one in done[last + 1 :])
+    return any(tries_something(unit.effects) for unit in done[last + 1 :])
 
 
 def tries_something(done: Effects) -> bool:

@@ -23,7 +23,6 @@ from dense.evidence.deliverables.tracking import (
 from dense.evidence.ending.ending import plan_items, submitted_answer
 from dense.evidence.ending.limits import is_exact, is_result_limit, measured_limit
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS
@@ -74,12 +73,12 @@ def demands(evidence: TraceEvidence) -> list[DemandEvidence]:
     files = [_file(evidence, file, check) for file in evidence.tracked_files]
     commands = _commands(evidence)
     files += _unchecked_programs(evidence) if not check and not commands else []
-    shown = max((action for one in commands for action in one.actions), default=0) if _are_met(commands) else 0
+    shown = max((action for command in commands for action in command.actions), default=0) if _are_met(commands) else 0
     return [*files, *commands, *_limits(evidence, shown), *_ports(evidence), *_answers(evidence)]
 
 
-def _are_met(found: Sequence[DemandEvidence]) -> bool:
-    return all(one.met == "yes" for one in found)
+def _are_met(demands: Sequence[DemandEvidence]) -> bool:
+    return all(demand.met == "yes" for demand in demands)
 
 
 def is_work_shown(evidence: TraceEvidence) -> bool:
@@ -87,11 +86,11 @@ def is_work_shown(evidence: TraceEvidence) -> bool:
     judged by tests that the trace does not show: nothing in it shows that such work is done."""
     if evidence.submitted_diff is not None or _is_one_untouched(evidence):
         return False
-    found = demands(evidence)
-    if not found:
+    demanded = demands(evidence)
+    if not demanded:
         passed = [check for check in evidence.checks if check.has_passed and _is_of_task(evidence, check)]
         return bool(passed) and passed[-1].action > evidence.last_change > 0
-    return _are_met(found)
+    return _are_met(demanded)
 
 
 def is_verified(evidence: TraceEvidence) -> bool:
@@ -108,8 +107,8 @@ def is_verified(evidence: TraceEvidence) -> bool:
     failed = [check for check in evidence.checks if check.action >= last and check.has_passed is False]
     if failed or any(fact.has_failed for fact in after):
         return False
-    found = demands(evidence)
-    return (bool(found) and _are_met(found)) or any(fact.action > last for fact in after)
+    demanded = demands(evidence)
+    return (bool(demanded) and _are_met(demanded)) or any(fact.action > last for fact in after)
 
 
 def is_shown_done(evidence: TraceEvidence) -> bool:
@@ -150,7 +149,7 @@ def _sight(evidence: TraceEvidence, file: TrackedFile) -> int:
     made = file.made[-1]
     if not file.is_shown:
         return _run_after(evidence, made, file.path)
-    shown = program_output(evidence.fact(file.seen_at), evidence.step(file.seen_at))
+    shown = evidence.output(file.seen_at)
     typed = typed_contents(evidence.step(made), file.path)
     is_guess = evidence.origins.is_guess(shown, made) or evidence.origins.is_own_text(typed, made)
     return _run_after(evidence, made, file.path) if is_guess else file.seen_at
@@ -170,8 +169,8 @@ def _unchecked_programs(evidence: TraceEvidence) -> list[DemandEvidence]:
     asks for."""
     programs = [file for file in evidence.tracked_files if file.made and not file.is_old and _is_program(file.path)]
     last = min((file.made[-1] for file in programs), default=0)
-    passed = (one for one in evidence.checks if one.has_passed and one.action >= last)
-    if not programs or any(one.runner not in BUILDERS for one in passed):
+    passed = (check for check in evidence.checks if check.has_passed and check.action >= last)
+    if not programs or any(check.runner not in BUILDERS for check in passed):
         return []
     return [DemandEvidence("behaviour", programs[0].path, "unchecked")]
 
@@ -184,8 +183,8 @@ def _first_run(evidence: TraceEvidence, file: TrackedFile) -> int:
     if own and own[-1].has_failed:
         return 0
     ran = [*own[:1], *[fact for fact in evidence.facts[last:] if runs_something(fact)]]
-    found = min((fact.action for fact in ran if not fact.has_failed), default=0)
-    return found or (_run_after(evidence, last, file.path) if last else 0)
+    runs = min((fact.action for fact in ran if not fact.has_failed), default=0)
+    return runs or (_run_after(evidence, last, file.path) if last else 0)
 
 
 def _runs(fact: ActionFacts, path: str) -> bool:
@@ -200,15 +199,21 @@ def runs_something(fact: ActionFacts) -> bool:
 def _commands(evidence: TraceEvidence) -> list[DemandEvidence]:
     """The commands that the task names. Those that it only mentions, as it does the command that failed or the program
     to be replaced, count if nothing else is asked for: no file, and no command that is shown to work."""
-    roles = {one.subject: one.role for one in evidence.requirements if one.kind == "command"}
-    found = list(_named_commands(evidence))
-    if not evidence.tracked_files and not any(one.met == "yes" for one in found):
-        return found
-    return [one for one in found if one.met != "unchecked" or roles.get(one.subject) == "deliverable"]
+    roles = {
+        requirement.subject: requirement.role for requirement in evidence.requirements if requirement.kind == "command"
+    }
+    commands = list(_named_commands(evidence))
+    if not evidence.tracked_files and not any(command.met == "yes" for command in commands):
+        return commands
+    return [
+        command for command in commands if command.met != "unchecked" or roles.get(command.subject) == "deliverable"
+    ]
 
 
 def _named_commands(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
-    roles = {one.subject: one.role for one in evidence.requirements if one.kind == "command"}
+    roles = {
+        requirement.subject: requirement.role for requirement in evidence.requirements if requirement.kind == "command"
+    }
     for command in evidence.named_checks:
         named = [program_of(command), *(word for word in command.split() if "." in word)]
         if roles.get(command) != "deliverable" and any(_is_new(evidence, path) for path in named):
@@ -252,25 +257,31 @@ def _run_with_values(evidence: TraceEvidence, command: str) -> int:
 
 def _limits(evidence: TraceEvidence, check: int) -> Iterator[DemandEvidence]:
     """Limits. `check`: the last action that shows that all commands of the task work; else a measurement shows it."""
-    for one in evidence.requirements:
-        if one.kind == "threshold" and one.role == "deliverable" and is_result_limit(one):
-            measured = measured_limit(evidence, one)
+    for requirement in evidence.requirements:
+        if requirement.kind == "threshold" and requirement.role == "deliverable" and is_result_limit(requirement):
+            measured = measured_limit(evidence, requirement)
             if measured is not None and not measured.is_kept:
-                yield DemandEvidence("limit", one.subject, "no", (measured.action,))
+                yield DemandEvidence("limit", requirement.subject, "no", (measured.action,))
             else:
-                yield _shown("limit", one.subject, measured.action if measured else 0 if is_exact(one) else check)
+                yield _shown(
+                    "limit", requirement.subject, measured.action if measured else 0 if is_exact(requirement) else check
+                )
 
 
 def _ports(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
-    for one in evidence.requirements:
-        if one.kind == "port" and one.role == "deliverable":
-            yield _shown("port", one.subject, _answer_of_port(evidence, one.subject))
+    for requirement in evidence.requirements:
+        if requirement.kind == "port" and requirement.role == "deliverable":
+            yield _shown("port", requirement.subject, _answer_of_port(evidence, requirement.subject))
 
 
 def _answers(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
     """The form that the task gives for its answer, `flag{...}`: met if the answer has it, an output had shown the
     answer before the agent typed it, and nobody rejected it."""
-    forms = [one.subject for one in evidence.requirements if one.kind == "value" and ANSWER_FORM.fullmatch(one.subject)]
+    forms = [
+        requirement.subject
+        for requirement in evidence.requirements
+        if requirement.kind == "value" and ANSWER_FORM.fullmatch(requirement.subject)
+    ]
     if not forms or evidence.ending.kind != "handed_over":
         return
     last, step = evidence.facts[-1], evidence.steps[-1]
@@ -278,7 +289,9 @@ def _answers(evidence: TraceEvidence) -> Iterator[DemandEvidence]:
     prefix = forms[0][: forms[0].index("{") + 1]
     answers = re.findall(rf"{re.escape(prefix)}[^{{}}\s]+\}}", said)
     answer = answers[-1] if answers else ""
-    is_rejected = any(one.action == last.action or one.answer == answer for one in evidence.rejections)
+    is_rejected = any(
+        rejection.action == last.action or rejection.answer == answer for rejection in evidence.rejections
+    )
     yield _shown("answer", forms[0], 0 if is_rejected or not answer else sight_of_answer(evidence, answer))
 
 
@@ -313,8 +326,12 @@ def _answer_of_port(evidence: TraceEvidence, port: str) -> int:
 def _is_one_untouched(evidence: TraceEvidence) -> bool:
     """Whether sentences that ask for files name another that nothing names: it may be asked for as well."""
     clauses = {file.requirement.clause for file in evidence.tracked_files}
-    others = [one for one in evidence.requirements if one.kind == "file" and one.role == "mentioned"]
-    names = [base_name(one.subject) for one in others if one.clause in clauses and is_single_file(one.subject)]
+    others = [
+        requirement
+        for requirement in evidence.requirements
+        if requirement.kind == "file" and requirement.role == "mentioned"
+    ]
+    names = [base_name(other.subject) for other in others if other.clause in clauses and is_single_file(other.subject)]
     return not all(any(_names(step, name) for step in evidence.steps) for name in names)
 
 

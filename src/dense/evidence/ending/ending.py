@@ -76,14 +76,14 @@ def find_ending(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> Ending:
         return ending
     if verdict.is_satisfied:
         return Ending(kind="handed_over", action=last.action)
-    said = [one.message for one in steps[-3:] if one.message.strip()]
+    said = [step.message for step in steps[-3:] if step.message.strip()]
     words = (ending.words if ending.kind == "broken_off" else "") or _last_error(said[-1:])
     return Ending(kind="broken_off", action=last.action, words=words, answer=final_answer(step), verdict=verdict)
 
 
 def _own_ending(facts: Sequence[ActionFacts], steps: Sequence[Step], harness: str, *, is_team: bool) -> Ending:
     last, step = facts[-1], steps[-1]
-    said = [one.message for one in steps[-3:] if one.message.strip()]
+    said = [step.message for step in steps[-3:] if step.message.strip()]
     if not is_team and (closing := _closing_message(facts, steps)):
         return Ending(kind="handed_over", action=closing)
     if last.phase != "deliver" and not _is_last_message(last, step):
@@ -123,8 +123,8 @@ def _closing_message(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> int
 def announced_action(message: str) -> str:
     """The last sentence of a message, if it says what is done next; a call that the harness left in its text."""
     text = message.strip()[-MAX_TAIL_CHARS:]
-    if found := CALL_MARKUP.search(text):
-        return text[found.start() :].partition("\n")[0]
+    if match := CALL_MARKUP.search(text):
+        return text[match.start() :].partition("\n")[0]
     paragraph = text.rpartition("\n\n")[2]
     sentence = SENTENCE_END.split(paragraph)[-1].strip()
     return sentence if ANNOUNCEMENT.search(sentence[-MAX_SENTENCE_CHARS:]) else ""
@@ -155,15 +155,15 @@ def _client_error(messages: Sequence[str]) -> str:
     for message in reversed(messages):
         text = FENCED.sub("", message[-MAX_TAIL_CHARS:]).strip()
         before, _, paragraph = text.rpartition("\n\n")
-        if not before.rstrip().endswith((":", "：")) and (found := CRASHES.match(paragraph)):
-            return found.group().strip()
+        if not before.rstrip().endswith((":", "：")) and (match := CRASHES.match(paragraph)):
+            return match.group().strip()
     return ""
 
 
 def _last_error(texts: Sequence[str]) -> str:
     """The last line of an error anywhere in texts."""
-    found = [match.group().strip() for text in texts for match in CRASHES.finditer(text[-MAX_TAIL_CHARS:])]
-    return next((line for line in reversed(found) if not line.startswith("Traceback")), "")
+    errors = [match.group().strip() for text in texts for match in CRASHES.finditer(text[-MAX_TAIL_CHARS:])]
+    return next((line for line in reversed(errors) if not line.startswith("Traceback")), "")
 
 
 def _is_last_message(last: ActionFacts, step: Step) -> bool:
@@ -197,13 +197,13 @@ def last_verdict(steps: Sequence[Step]) -> LeadVerdict | None:
     """What the last ledger says; None if there is none that can be read."""
     for number in range(len(steps), 0, -1):
         text = steps[number - 1].message
-        place = text.rfind(KEY)
-        entry = text[place : place + MAX_ENTRY_CHARS].partition("}")[0] if place >= 0 else ""
-        if found := ANSWER.search(entry):
+        position = text.rfind(KEY)
+        entry = text[position : position + MAX_ENTRY_CHARS].partition("}")[0] if position >= 0 else ""
+        if match := ANSWER.search(entry):
             reason = REASON.search(entry)
             words = (reason[1] or reason[2] or "") if reason else ""
             return LeadVerdict(
-                number, found[1].lower() == "true", words.replace('\\"', '"').replace("\\'", "'").strip()
+                number, match[1].lower() == "true", words.replace('\\"', '"').replace("\\'", "'").strip()
             )
     return None
 
@@ -262,8 +262,8 @@ MAX_QUOTED_CHARS = 160
 def final_answer(step: Step) -> str:
     """The answer that an attempt ends with, by the agent or by the harness; empty if there is none."""
     for text in (*[seen.text for seen in reversed(step.observations)], step.message):
-        if found := FINAL_ANSWER.findall(text[-MAX_TAIL_CHARS:]):
-            return found[-1].strip()
+        if matches := FINAL_ANSWER.findall(text[-MAX_TAIL_CHARS:]):
+            return matches[-1].strip()
     return ""
 
 
@@ -282,10 +282,12 @@ def lacking_sentence(message: str) -> str:
     """The sentence of a last message that says what is missing: one of the first, else one that turns to it, which may
     be at the end of a long report. Empty if there is none."""
     first = first_sentences(message, MAX_QUOTED_CHARS)
-    if lacking := next((one for one in first if LACKING.search(one) and not LIST_ITEM.match(one)), ""):
+    if lacking := next(
+        (sentence for sentence in first if LACKING.search(sentence) and not LIST_ITEM.match(sentence)), ""
+    ):
         return lacking
-    turns = (found[1] for found in TURN.finditer(message, 0, MAX_MESSAGE_CHARS))
-    return next((one for one in turns if LACKING.search(one)), "").strip()
+    turns = (match[1] for match in TURN.finditer(message, 0, MAX_MESSAGE_CHARS))
+    return next((sentence for sentence in turns if LACKING.search(sentence)), "").strip()
 
 
 MIN_VALUE_CHARS, MAX_VALUE_CHARS = 6, 120
@@ -305,13 +307,13 @@ class Rejection(Struct, frozen=True):
 
 def find_rejections(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list[Rejection]:
     """All rejected submissions, in order."""
-    found: list[Rejection] = []
+    rejections: list[Rejection] = []
     for fact, step in zip(facts, steps, strict=True):
         if fact.phase == "deliver" and not prints_work(fact):
             answer = submitted_answer(fact, step)
             if line := _rejecting_line(step, answer):
-                found.append(Rejection(fact.action, answer, line))
-    return found
+                rejections.append(Rejection(fact.action, answer, line))
+    return rejections
 
 
 def submitted_answer(fact: ActionFacts, step: Step) -> str:
@@ -333,10 +335,10 @@ def is_value(answer: str) -> bool:
 
 def _rejecting_line(step: Step, answer: str) -> str:
     for seen in step.observations:
-        found = REJECTED.search(seen.text[:MAX_OUTPUT_CHARS])
-        if found is None or "diff --git " in seen.text[:MAX_OUTPUT_CHARS]:
+        match = REJECTED.search(seen.text[:MAX_OUTPUT_CHARS])
+        if match is None or "diff --git " in seen.text[:MAX_OUTPUT_CHARS]:
             continue
-        start, end = seen.text.rfind("\n", 0, found.start()) + 1, seen.text.find("\n", found.end())
+        start, end = seen.text.rfind("\n", 0, match.start()) + 1, seen.text.find("\n", match.end())
         line = seen.text[start : end if end >= 0 else None].strip()
         if line not in answer:
             return line

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from math import isnan
 
 from msgspec import Struct
 
 from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.outputs import program_output
 from dense.evidence.facts.paths import base_name, same_file
 from dense.evidence.requirements.requirement import Requirement
 from dense.evidence.trace import TraceEvidence
 from dense.knowledge.units import FLOORS, METRICS, SCALES, SECONDS
+from dense.text.numbers import decimal
 from dense.text.search import matcher
 
 LIMIT = re.compile(r"(?P<sign>.*?)\s*[$€£]?(?P<number>\d[\d,.]*(?:e[-+]?\d+)?)\s*(?P<unit>\S*)")
@@ -58,16 +59,19 @@ def is_result_limit(limit: Requirement) -> bool:
 def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement | None:
     """The last measurement of a limit after the last change; None if there is none, or if the task may name the command
     that measures it."""
-    found = LIMIT.fullmatch(limit.subject)
-    if found is None or (not is_exact(limit) and any(command in limit.clause for command in evidence.named_checks)):
+    match = LIMIT.fullmatch(limit.subject)
+    if (
+        match is None
+        or isnan(bound := decimal(match["number"]))
+        or (not is_exact(limit) and any(command in limit.clause for command in evidence.named_checks))
+    ):
         return None
-    bound = float(found["number"].replace(",", "").rstrip(".") or "nan")
-    unit = found["unit"].lower().rstrip(".")
-    is_floor = any(sign in found["sign"] for sign in FLOORS) != bool(DENIAL.match(found["sign"]))
+    unit = match["unit"].lower().rstrip(".")
+    is_floor = any(sign in match["sign"] for sign in FLOORS) != bool(DENIAL.match(match["sign"]))
     for fact in reversed(evidence.facts[max(evidence.last_change - 1, 0) :]):
         if fact.has_failed or fact.result.is_empty or not fact.commands:
             continue
-        if values := list(_measured(evidence, fact, unit, limit.clause)):
+        if values := [value for value in _measured(evidence, fact, unit, limit.clause) if not isnan(value)]:
             value = min(values) if is_floor else max(values)
             scale = SECONDS.get(unit) or SCALES.get(unit, 1)
             is_kept = value >= bound * scale if is_floor else value <= bound * scale
@@ -77,12 +81,12 @@ def measured_limit(evidence: TraceEvidence, limit: Requirement) -> Measurement |
 
 def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str) -> Iterator[float]:
     """What the output of an action says of a quantity with this unit."""
-    text = program_output(fact, evidence.step(fact.action))
+    text = evidence.output(fact.action)
     if unit in SECONDS:
         if "real" in text:
-            yield from (60 * float(minutes) + float(seconds) for minutes, seconds in REAL.findall(text))
+            yield from (60 * decimal(minutes) + decimal(seconds) for minutes, seconds in REAL.findall(text))
         if not fact.is_check and is_timed(text):
-            yield from (float(value) * SECONDS[name.lower()] for value, name in TIMED.findall(text))
+            yield from (decimal(value) * SECONDS[name.lower()] for value, name in TIMED.findall(text))
     elif unit in SCALES and unit:
         yield from _sizes(evidence, fact, text)
     elif unit in ("line", "lines"):
@@ -90,19 +94,19 @@ def _measured(evidence: TraceEvidence, fact: ActionFacts, unit: str, clause: str
             yield from _counts(evidence, fact, text)
     elif unit == "%" and (pair := WITHIN.search(clause)):
         values = [re.findall(rf"\b{name}\b\W{{1,6}}(-?\d+(?:\.\d+)?)", text) for name in pair.groups()]
-        if all(values) and float(values[1][-1]):
-            one, other = float(values[0][-1]), float(values[1][-1])
-            yield 100 * abs(one - other) / abs(other)
+        if all(values) and decimal(values[1][-1]):
+            given, other = decimal(values[0][-1]), decimal(values[1][-1])
+            yield 100 * abs(given - other) / abs(other)
     else:
         yield from _rates(text, unit, clause)
 
 
 def _sizes(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[float]:
     names = [base_name(path) for path in evidence.deliverables]
-    for found in LISTED.finditer(text):
-        line = text[found.start() : text.find("\n", found.end()) % (len(text) + 1)]
+    for match in LISTED.finditer(text):
+        line = text[match.start() : text.find("\n", match.end()) % (len(text) + 1)]
         if any(name in line for name in names):
-            yield float(found[1]) * SCALES[found[2].lower()]
+            yield decimal(match[1]) * SCALES[match[2].lower()]
     if any("wc -c" in command or "stat -c" in command for command in fact.commands):
         yield from _counts(evidence, fact, text)
 
@@ -110,7 +114,7 @@ def _sizes(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[fl
 def _counts(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[float]:
     """The counts of files that the task asks for, or in folders that it names; a count without a name is of a file that
     the command names."""
-    named = [one.subject.rstrip("/") for one in evidence.requirements if one.kind == "file"]
+    named = [requirement.subject.rstrip("/") for requirement in evidence.requirements if requirement.kind == "file"]
     asked = evidence.deliverables
     for number, name in COUNTED.findall(text):
         if name:
@@ -120,7 +124,7 @@ def _counts(evidence: TraceEvidence, fact: ActionFacts, text: str) -> Iterator[f
         else:
             is_asked = any(base_name(path) in fact.commands[-1] for path in asked)
         if is_asked:
-            yield float(number)
+            yield decimal(number)
 
 
 def _rates(text: str, unit: str, clause: str) -> Iterator[float]:
@@ -129,6 +133,6 @@ def _rates(text: str, unit: str, clause: str) -> Iterator[float]:
     for line in reversed(text.splitlines() if wanted else ()):
         if not wanted.isdisjoint(WORD.findall(line.lower())) and (values := VALUE.findall(line)):
             number, percent = values[-1]
-            value = float(number)
+            value = decimal(number)
             yield value * 100 if unit == "%" and not percent and value <= 1 else value
             return

@@ -81,7 +81,7 @@ class ActionFacts(Struct, frozen=True, kw_only=True):
 def is_outcome_hidden(checks: Sequence[str], texts: Sequence[str], step: Step) -> bool:
     """Whether another command after a check decides the exit code, and nothing that was printed says that all is
     well."""
-    rest = [text.partition(one)[2] for one in checks[-1:] for text in texts if one in text]
+    rest = [text.partition(check)[2] for check in checks[-1:] for text in texts if check in text]
     if not any(map(FOLLOWED.match, rest)):
         return False
     return not any(SUCCESS.search(seen.text) for seen in step.observations)
@@ -99,7 +99,7 @@ def collect_facts(
     team = team_of(steps)
     each = zip(steps, effects, results, commands, strict=True)
     waits = awaited or {}
-    return [_facts(first + place, *one, team, waits.get(place, ())) for place, one in enumerate(each)]
+    return [_facts(first + index, *each_part, team, waits.get(index, ())) for index, each_part in enumerate(each)]
 
 
 def _facts(
@@ -173,8 +173,8 @@ def find_excuse(message: str) -> str:
 
 
 def _sentence_with(pattern: GuardedPattern, text: str) -> str:
-    found = pattern.search(text)
-    if found is None:
+    match = pattern.search(text)
+    if match is None:
         return ""
-    start = max(text.rfind(mark, 0, found.start()) for mark in ("\n", ". ", "! ", "? ", "。")) + 1
+    start = max(text.rfind(mark, 0, match.start()) for mark in ("\n", ". ", "! ", "? ", "。")) + 1
     return next(iter(first_sentences(text[start:], 200)), "").strip()

@@ -41,8 +41,8 @@ def outputs_by_call(facts: ActionFacts, step: Step) -> list[tuple[ToolCall, str]
     calls = {call.id: call for call in step.calls if call.id is not None}
     if not all(seen.call_id in calls for seen in step.observations):
         return []
-    found = [(calls[seen.call_id], _own_output(seen, facts.commands)) for seen in step.observations if seen.call_id]
-    return [(call, text) for call, text in found if text.strip()]
+    printed = [(calls[seen.call_id], _own_output(seen, facts.commands)) for seen in step.observations if seen.call_id]
+    return [(call, text) for call, text in printed if text.strip()]
 
 
 def _own_output(seen: Observation, commands: Sequence[str]) -> str:
@@ -59,15 +59,15 @@ def _without_frame(text: str) -> str:
     """Without what a harness writes before and behind an output."""
     start, end = 0, len(text)
     for _ in range(3):
-        if (found := FRAME_HEAD.match(text, start)) is None:
+        if (match := FRAME_HEAD.match(text, start)) is None:
             break
-        start = found.end()
+        start = match.end()
     for _ in range(4):
         near = max(end - MAX_FRAME_CHARS, start)
         line = near + text[near:end].rstrip().rfind("\n") + 1  # a frame is one line
-        if (found := FRAME_TAIL.search(text, line, end)) is None:
+        if (match := FRAME_TAIL.search(text, line, end)) is None:
             break
-        end = found.start()
+        end = match.start()
     kept = text[start:end]
     return "" if kept.isspace() else kept.strip("\n")
 
@@ -84,7 +84,9 @@ def _without_screen(text: str, commands: Sequence[str]) -> str:
         if (prompt := PROMPT.match(line)) is not None:
             is_echo = line[prompt.end() :].strip() not in typed  # the command is echoed on the next lines as well
             continue
-        is_typed = line.startswith("> ") or line == ">" or (line.strip() and any(line in one for one in commands))
+        is_typed = (
+            line.startswith("> ") or line == ">" or (line.strip() and any(line in command for command in commands))
+        )
         is_echo = is_echo and bool(is_typed)
         if not is_echo:
             kept.append(line)
@@ -101,8 +103,8 @@ def edits_open_file(facts: ActionFacts, step: Step) -> bool:
 def open_file(step: Step) -> str:
     """The file that an editor says it shows."""
     for seen in step.observations:
-        if (found := OPEN_FILE.search(seen.text[:MAX_HEAD_CHARS])) is not None:
-            return found[1]
+        if (match := OPEN_FILE.search(seen.text[:MAX_HEAD_CHARS])) is not None:
+            return match[1]
     return UNNAMED
 
 

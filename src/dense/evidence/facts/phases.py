@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Literal
 
@@ -120,31 +120,65 @@ def _changing_phase(effects: Effects, family: str) -> Phase:
     return "setup" if only_sets and not own_scripts(effects) else "produce"
 
 
+class _Look:
+    """An action that changes no file."""
+
+    def __init__(self, names: Sequence[str], commands: Sequence[str], effects: Effects, family: str) -> None:
+        self.names, self.commands, self.effects, self.family = names, commands, effects, family
+        self.acting = [name for word in effects.runs if (name := program_name(word)) not in LOOKERS]
+        """The programs that it ran and that do more than look."""
+
+    @property
+    def only_sets(self) -> bool:
+        """Whether it only sets variables, or goes to a folder."""
+        return bool(self.commands) and not (self.effects.reads or self.effects.network or self.effects.runs)
+
+    @property
+    def only_tools(self) -> bool:
+        """Whether only tools other than shells ran something."""
+        return not self.commands and len(self.acting) == len(self.effects.runs)
+
+    @property
+    def runs_code(self) -> bool:
+        return any(name in PYTHONS or name in CHAT_TERMINALS for name in self.names)
+
+    @property
+    def has_looking_verb(self) -> bool:
+        name, _, verb = self.family.partition(" ")
+        return verb in LOOKING_SUBCOMMANDS and has_subcommands(name)
+
+    @property
+    def asks(self) -> bool:
+        """Whether one program asks an address, or a question."""
+        options = (option for text in self.commands for option in QUESTION_OPTIONS if option in text)
+        return len(self.acting) == 1 and bool(self.effects.network or next(options, ""))
+
+
+LOOKING_PHASES: tuple[tuple[Callable[[_Look], bool], Phase | None], ...] = (
+    (lambda look: bool(own_scripts(look.effects)), "run"),
+    (lambda look: not look.acting and look.only_sets, "setup"),
+    (lambda look: not look.acting, "explore"),
+    (lambda look: look.only_tools and look.runs_code and bool(look.effects.reads), "explore"),
+    (lambda look: look.only_tools and look.runs_code, "run"),
+    # The name of the tool says it.
+    (lambda look: look.only_tools, None),
+    # Nothing is written: contents are listed.
+    (lambda look: ARCHIVERS.issuperset(look.acting), "explore"),
+    (lambda look: look.family in SETUP_COMMANDS or SETTERS.issuperset(look.acting), "setup"),
+    (lambda look: look.has_looking_verb, "explore"),
+    (lambda look: look.family in LASTING_COMMANDS, "run"),
+    (lambda look: look.asks, "explore"),
+    # Code on the command line that reads files and writes none looks at them.
+    (lambda look: bool(look.effects.reads) and all(map(is_python, look.acting)), "explore"),
+    (lambda _: True, "run"),
+)
+"""The phase of an action that changes no file: the first row that applies."""
+
+
 def _looking_phase(names: Sequence[str], commands: Sequence[str], effects: Effects, family: str) -> Phase:
-    if own_scripts(effects):
-        return "run"
-    acting = [name for word in effects.runs if (name := program_name(word)) not in LOOKERS]
-    if not acting:
-        is_setting = bool(commands) and not (effects.reads or effects.network or effects.runs)
-        return "setup" if is_setting else "explore"
-    if not commands and len(acting) == len(effects.runs):
-        if any(name in PYTHONS or name in CHAT_TERMINALS for name in names):
-            return "explore" if effects.reads else "run"
-        return _verb_phase(effects.runs[0])
-    if ARCHIVERS.issuperset(acting):
-        return "explore"  # nothing is written: contents are listed
-    if family in SETUP_COMMANDS or SETTERS.issuperset(acting):
-        return "setup"
-    name, _, verb = family.partition(" ")
-    if verb in LOOKING_SUBCOMMANDS and has_subcommands(name):
-        return "explore"
-    if family in LASTING_COMMANDS:
-        return "run"
-    # Code on the command line that reads files and writes none looks at them; so does what asks an address.
-    asks = effects.network or any(option in text for text in commands for option in QUESTION_OPTIONS)
-    if len(acting) == 1 and asks:
-        return "explore"
-    return "explore" if effects.reads and all(map(is_python, acting)) else "run"
+    look = _Look(names, commands, effects, family)
+    phase: Phase | None = next(phase for applies, phase in LOOKING_PHASES if applies(look))
+    return _verb_phase(effects.runs[0]) if phase is None else phase
 
 
 def _verb_phase(name: str) -> Phase:
@@ -207,7 +241,9 @@ def acts_without_call(step: Step, team: frozenset[str]) -> bool:
     """Whether something came back to an agent that called nothing: in a team any tool output, else only the exit code
     of a program, because a harness answers an empty message too."""
     outputs = [seen for seen in step.observations if seen.origin == "tool" and seen.text.strip()]
-    return bool(outputs) and (bool(team) or (has_code(step) and any(one.exit_code is not None for one in outputs)))
+    return bool(outputs) and (
+        bool(team) or (has_code(step) and any(output.exit_code is not None for output in outputs))
+    )
 
 
 def has_code(step: Step) -> bool:
@@ -219,6 +255,6 @@ def address_of(step: Step) -> str:
     """The page that an agent was shown, or says that it is at."""
     texts = [seen.text for seen in step.observations if seen.origin == "tool"]
     for text in (*texts, step.message):
-        if found := ADDRESS.search(text[:MAX_ADDRESS_SEARCH]):
-            return found[0].rstrip(".,;")
+        if match := ADDRESS.search(text[:MAX_ADDRESS_SEARCH]):
+            return match[0].rstrip(".,;")
     return ""

@@ -35,14 +35,14 @@ HOST = re.compile(r"(?:[a-z][a-z0-9+.-]{0,20}://)?(?:[^/@\s]{1,100}@)?([^/\s?#]{
 def targets_of(calls: Sequence[ToolCall], names: Sequence[str], effects: Effects) -> tuple[str, ...]:
     """Files first, changed before read; then packages and hosts; else the short arguments of a tool."""
     paths = effects.writes + effects.scripts + effects.deletes + tuple(_test_paths(effects.tests)) + effects.reads
-    found = [name for path in paths[: 4 * MAX_TARGETS] if (name := normalise_path(path)) not in NO_TARGETS]
-    found += [*effects.installs[:MAX_TARGETS], *map(host_of, effects.network[:MAX_TARGETS])]
-    if not found:
+    targets = [name for path in paths[: 4 * MAX_TARGETS] if (name := normalise_path(path)) not in NO_TARGETS]
+    targets += [*effects.installs[:MAX_TARGETS], *map(host_of, effects.network[:MAX_TARGETS])]
+    if not targets:
         for call, name in zip(calls, names, strict=True):
             if name not in SHELLS and not is_talk(name) and name not in PYTHONS:
                 values = islice(call.arguments.values(), 4)
-                found += [value for value in values if isinstance(value, str) and 0 < len(value) <= 80]
-    return tuple(dict.fromkeys(found))[:MAX_TARGETS]
+                targets += [value for value in values if isinstance(value, str) and 0 < len(value) <= 80]
+    return tuple(dict.fromkeys(targets))[:MAX_TARGETS]
 
 
 def _test_paths(tests: Sequence[str]) -> Iterator[str]:
@@ -57,8 +57,8 @@ def host_of(address: str) -> str:
     """The host of an address; a query as it is."""
     if " " in address or len(address) > 2000:
         return address[:200]
-    found = HOST.match(address)
-    return found[1].lower() if found else address[:200]
+    match = HOST.match(address)
+    return match[1].lower() if match else address[:200]
 
 
 # The signature
@@ -116,8 +116,8 @@ def topic_change_of(step: Step, names: Sequence[str]) -> TopicChange:
     if not SHELLS.issuperset(names) and any("plans" in known_tool(name).traits for name in names):
         return 2
     text = (step.message or step.reasoning)[:MAX_MESSAGE_CHARS].lower()
-    found = SENTENCE_END.split(text, MAX_SENTENCES) if contains_any(text, TURNS) else ()
-    return 1 if any(one.lstrip(MARKUP).partition(" ")[0].rstrip(",;") in TURNS for one in found) else 0
+    sentences = SENTENCE_END.split(text, MAX_SENTENCES) if contains_any(text, TURNS) else ()
+    return 1 if any(sentence.lstrip(MARKUP).partition(" ")[0].rstrip(",;") in TURNS for sentence in sentences) else 0
 
 
 # Families of commands

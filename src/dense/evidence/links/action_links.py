@@ -91,7 +91,7 @@ def is_corrected_code(failed: ActionFacts, fact: ActionFacts) -> bool:
     """Whether code on a command line does what other code failed to: it has what the error names, or most lines."""
     if fact.result.is_empty or failed.targets:
         return False
-    named = [found[1] for failure in failed.result.failures if (found := NAMED_IN_ERROR.search(failure.line))]
+    named = [match[1] for failure in failed.result.failures if (match := NAMED_IN_ERROR.search(failure.line))]
     if any(name in fact.signature for name in named):
         return True
     lines = {line for line in failed.signature.split("\n", MAX_PATHS) if len(line) >= MIN_CODE_LINE_CHARS}
@@ -133,13 +133,13 @@ class PathLog:
 
     def last(self, paths: Sequence[str]) -> int | None:
         """The latest position at which one of these was touched."""
-        found = [
+        positions = [
             position
             for path in paths[:MAX_PATHS]
             for known, position in self._positions.get(base_name(path), {}).items()
             if same_file(known, path)
         ]
-        return max(found, default=None)
+        return max(positions, default=None)
 
 
 class OpenFailures:
@@ -163,13 +163,13 @@ class OpenFailures:
         of_family = self._open.get(fact.family, {})
         names = attempted_things(fact)
         kept = self._changes if names and only_shows(fact) else set[int]()
-        found: set[int] = set()
+        recovered: set[int] = set()
         for name in names or list(of_family):
             positions = of_family.pop(name, [])
-            found.update(position for position in positions if position not in kept)
+            recovered.update(position for position in positions if position not in kept)
             if left := [position for position in positions if position in kept]:
                 of_family[name] = left
-        return sorted(found)
+        return sorted(recovered)
 
 
 class ActionLinks:
@@ -275,9 +275,9 @@ class ActionLinks:
         effects = fact.effects
         if fact.phase in ("produce", "deliver"):
             return
-        found = self._writes.last(effects.scripts + effects.reads)
+        written = self._writes.last(effects.scripts + effects.reads)
         asks_local = any(host in address for address in effects.network[:MAX_PATHS] for host in LOCAL_HOSTS)
-        position = max(-1 if found is None else found, service if asks_local else -1)
+        position = max(-1 if written is None else written, service if asks_local else -1)
         if position >= 0:
             self._read_back[fact.action] = self._first + position
 
@@ -291,6 +291,18 @@ class ActionLinks:
         """Link an action to the nearest open failures that it tries again or repairs, and to those it recovers."""
         while is_open and n - is_open[0] > REACH:
             is_open.popleft()
+        retried = self._link_to_retried(n, fact, is_open)
+        if fact.has_failed:
+            failures.fail(fact, n)
+            is_open.append(n)
+        elif fact.is_answered:
+            for j in self._recoveries(fact, retried, failures):
+                self._recovered[self.facts[j].action] = fact.action
+                if j in is_open:
+                    is_open.remove(j)
+
+    def _link_to_retried(self, n: int, fact: ActionFacts, is_open: deque[int]) -> ActionFacts | None:
+        """The nearest open failure that an action tries again, if there is one."""
         effects, action = fact.effects, fact.action
         may_repair = bool(effects.writes or effects.deletes or effects.installs) and fact.phase != "run"
         retried: ActionFacts | None = None
@@ -306,23 +318,18 @@ class ActionLinks:
             # A check that fails before anything was changed says what the task is; the agent did not fail.
             if is_linked and not (failed.is_check and j < self._first_change):
                 self.failure_ends[j] = n
-        if fact.has_failed:
-            failures.fail(fact, n)
-            is_open.append(n)
-            return
-        if not fact.is_answered:
-            return
+        return retried
+
+    def _recoveries(self, fact: ActionFacts, retried: ActionFacts | None, failures: OpenFailures) -> list[int]:
+        """The failures that an action which went well recovers, as far as the agent does not reject its result."""
         recovered = failures.succeed(fact) if not fact.is_check or fact.result.is_fine else []
         if not recovered and not fact.targets and retried is not None and is_corrected_code(retried, fact):
             recovered = [retried.action - self._first]
-        if recovered and not fact.has_passed and self.complaint(action):
+        if recovered and not fact.has_passed and self.complaint(fact.action):
             for j in recovered:
                 failures.fail(self.facts[j], j)
-            recovered = []
-        for j in recovered:
-            self._recovered[self.facts[j].action] = action
-            if j in is_open:
-                is_open.remove(j)
+            return []
+        return recovered
 
     def _link_to_broken(self, n: int, fact: ActionFacts, passed: dict[str, int], changes: deque[int]) -> None:
         """A check that passed and now counts failures was broken by the only change in between."""

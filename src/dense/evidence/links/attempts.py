@@ -37,19 +37,19 @@ def attempts(
 
     `unsettled`: actions with a check that failed and never passed afterwards, whatever else of them works now.
     `first_change`: a check that fails before it says what the task is, and is no try at it."""
-    found: list[Attempt] = []
-    place = 0
-    while place < len(facts):
-        fact = facts[place]
+    attempts: list[Attempt] = []
+    index = 0
+    while index < len(facts):
+        fact = facts[index]
         is_baseline = fact.is_check and fact.action < first_change and not _lacks_tool(fact)
         if is_baseline or not _is_failed_try(fact):
-            place += 1
+            index += 1
             continue
-        attempt = _attempt_from(facts, links, place, unsettled)
+        attempt = _attempt_from(facts, links, index, unsettled)
         if attempt.last > attempt.first:
-            found.append(attempt)
-        place = attempt.last
-    return found
+            attempts.append(attempt)
+        index = attempt.last
+    return attempts
 
 
 def _lacks_tool(fact: ActionFacts) -> bool:
@@ -102,4 +102,4 @@ def _attempt_from(
         elif recovers:
             recovery = action
     end = recovery or last
-    return Attempt(first, end, tuple([one for one in failed if one <= end]), recovery)
+    return Attempt(first, end, tuple([action for action in failed if action <= end]), recovery)

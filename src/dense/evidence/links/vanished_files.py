@@ -48,8 +48,8 @@ def vanished_files(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list[
     for fact, step in zip(facts, steps, strict=True):
         for path in _missed_paths(step):
             missed.setdefault(path, fact.action)
-    found = (_vanished(path, action, facts, steps) for path, action in islice(missed.items(), MAX_MISSED))
-    return list(islice(filter(None, found), MAX_FILES))
+    vanished = (_vanished(path, action, facts, steps) for path, action in islice(missed.items(), MAX_MISSED))
+    return list(islice(filter(None, vanished), MAX_FILES))
 
 
 def _missed_paths(step: Step) -> Iterator[str]:
@@ -75,9 +75,9 @@ def _vanished(path: str, missed: int, facts: Sequence[ActionFacts], steps: Seque
 def _touches(fact: ActionFacts, path: str) -> bool:
     """Whether an action wrote or removed a file by itself, or a folder or a pattern that it may be in."""
     effects = fact.effects
-    if any(same_file(one, path) for one in (*effects.writes, *effects.deletes)):
+    if any(same_file(changed, path) for changed in (*effects.writes, *effects.deletes)):
         return True
-    return any("*" in one or path.startswith(f"{one.rstrip('/')}/") for one in effects.deletes)
+    return any("*" in changed or path.startswith(f"{changed.rstrip('/')}/") for changed in effects.deletes)
 
 
 def _shows(fact: ActionFacts, step: Step, path: str) -> bool:

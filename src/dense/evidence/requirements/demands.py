@@ -103,13 +103,13 @@ MAX_SIGN_CHARS = 48
 
 def thresholds(text: str) -> list[str]:
     """The limits in a sentence, as written, in order."""
-    found: list[str] = []
+    limits: list[str] = []
     for number in NUMBER.finditer(text):
         start = number.start()
         sign = SIGN.search(text[max(0, start - MAX_SIGN_CHARS) : start])
         if sign and not PERMISSION.search(sign.string, 0, sign.start()):
-            found.append(_written(text, sign[0].lower(), number))
-    return found
+            limits.append(_written(text, sign[0].lower(), number))
+    return limits
 
 
 def _written(text: str, sign: str, number: re.Match[str]) -> str:
@@ -133,8 +133,8 @@ BEFORE_ORDER = frozenset("and then please to ,".split())
 
 def ports(text: str) -> list[str]:
     """The ports in a sentence."""
-    found = (match[1] or match[2] for match in PORT.finditer(text))
-    return [port for port in found if 0 < int(port) < 65536]
+    numbers = (match[1] or match[2] for match in PORT.finditer(text))
+    return [port for port in numbers if 0 < int(port) < 65536]
 
 
 def port_role(sentence_words: list[str], low: str) -> Role:

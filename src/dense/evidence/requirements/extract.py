@@ -42,19 +42,19 @@ def requirements(task: Task | None) -> tuple[Requirement, ...]:
     if task is None or not task.instruction.strip():
         return ()
     text = window(task.instruction)
-    found = RequirementCollector()
+    collector = RequirementCollector()
     last: Sentence | None = None
     for sentence in sentences(blocks(text)):
         if sentence.shape == "code":
-            _take_code(sentence, last, found)
+            _take_code(sentence, last, collector)
         elif sentence.text:
-            _take_sentence(sentence, found)
+            _take_sentence(sentence, collector)
             last = sentence
     low = text.lower()
-    return found.result(found.has_deliverable and is_bug_report(low), is_session_record(low))
+    return collector.result(collector.has_deliverable and is_bug_report(low), is_session_record(low))
 
 
-def _take_sentence(sentence: Sentence, found: RequirementCollector) -> None:
+def _take_sentence(sentence: Sentence, collector: RequirementCollector) -> None:
     if len(sentence.text) > MAX_SENTENCE_CHARS:
         short = sentence.text[:MAX_SENTENCE_CHARS]
         sentence = Sentence(
@@ -64,75 +64,77 @@ def _take_sentence(sentence: Sentence, found: RequirementCollector) -> None:
     words = words_of(low)
     demands = sentence.purpose == "demand" or is_demand(words, low)
     names = mentions(sentence.text)
-    found.last_has_deliverable = False
-    is_tracked = _take_files(sentence, names, found)
-    is_tracked |= _take_quoted(sentence, names, words, demands, found)
+    collector.last_has_deliverable = False
+    is_tracked = _take_files(sentence, names, collector)
+    is_tracked |= _take_quoted(sentence, names, words, demands, collector)
     # A limit in the sentence that asks for a file is asked for with it: a table with at least ten rows.
-    is_tracked |= _take_numbers(sentence, words, low, demands or found.last_has_deliverable, found)
+    is_tracked |= _take_numbers(sentence, words, low, demands or collector.last_has_deliverable, collector)
     label = ANSWER_LABEL.search(sentence.text) if sentence.purpose != "aside" else None
     if label:
         role: Role = "deliverable" if "answer" in words or "format" in words else "mentioned"
-        found.add("value", role, label[0], sentence.text)
+        collector.add("value", role, label[0], sentence.text)
     if not is_tracked:
-        _take_clause(sentence, words, demands, found)
+        _take_clause(sentence, words, demands, collector)
 
 
-def _take_files(sentence: Sentence, names: list[Mention], found: RequirementCollector) -> bool:
+def _take_files(sentence: Sentence, names: list[Mention], collector: RequirementCollector) -> bool:
     files = [name for name in names if name.sort == "file"]
     roles = file_roles(sentence, names) if files else []
     for name, role in zip(files, roles, strict=True):
-        found.add("file", role, name.text, sentence.text)
-    found.last_has_deliverable = "deliverable" in roles
+        collector.add("file", role, name.text, sentence.text)
+    collector.last_has_deliverable = "deliverable" in roles
     return "deliverable" in roles or "forbidden" in roles
 
 
 def _take_quoted(
-    sentence: Sentence, names: list[Mention], words: list[str], demands: bool, found: RequirementCollector
+    sentence: Sentence, names: list[Mention], words: list[str], demands: bool, collector: RequirementCollector
 ) -> bool:
     is_tracked = False
     for name in names:
         if name.sort == "command":
             role = command_role(sentence, words)
-            found.add("command", role, name.text, sentence.text)
+            collector.add("command", role, name.text, sentence.text)
             is_tracked |= role in ("deliverable", "forbidden")
         elif name.sort == "value":
             role = value_role(sentence, words, demands)
             is_tracked |= role == "deliverable"
             is_plain = len(name.text) > 1 and name.text.count("(") < 2
             if not name.text.isdigit():
-                found.add("value", role if is_plain else "mentioned", name.text, sentence.text)
+                collector.add("value", role if is_plain else "mentioned", name.text, sentence.text)
     return is_tracked
 
 
-def _take_numbers(sentence: Sentence, words: list[str], low: str, demands: bool, found: RequirementCollector) -> bool:
+def _take_numbers(
+    sentence: Sentence, words: list[str], low: str, demands: bool, collector: RequirementCollector
+) -> bool:
     is_aside = sentence.purpose == "aside"
     is_tracked = False
     for port in ports(sentence.text):
         role: Role = "mentioned" if is_aside else port_role(words, low)
-        found.add("port", role, port, sentence.text)
+        collector.add("port", role, port, sentence.text)
         is_tracked |= role == "deliverable"
     for threshold in thresholds(sentence.text):
         role = "deliverable" if demands and not is_aside else "mentioned"
-        found.add("threshold", role, threshold, sentence.text)
+        collector.add("threshold", role, threshold, sentence.text)
         is_tracked |= role == "deliverable"
     return is_tracked
 
 
-def _take_clause(sentence: Sentence, words: list[str], demands: bool, found: RequirementCollector) -> None:
+def _take_clause(sentence: Sentence, words: list[str], demands: bool, collector: RequirementCollector) -> None:
     """A demand that names nothing that can be tracked, or an order in a list."""
-    if found.clauses >= MAX_CLAUSES or sentence.purpose == "aside" or sentence.shape not in ("text", "item"):
+    if collector.clauses >= MAX_CLAUSES or sentence.purpose == "aside" or sentence.shape not in ("text", "item"):
         return
     if sentence.leads or sentence.text.endswith(("?", "？")):
         return
     is_listed = sentence.shape == "item" and sentence.is_first
     is_demanded = sentence.purpose == "demand"
     if (is_listed and (is_demanded or is_order(words))) or (demands and not is_demanded):
-        found.clauses += 1
+        collector.clauses += 1
         subject = " ".join(sentence.text[:200].split()[:8])[:80]
-        found.add("clause", "forbidden" if is_ban(words) else "deliverable", subject, sentence.text)
+        collector.add("clause", "forbidden" if is_ban(words) else "deliverable", subject, sentence.text)
 
 
-def _take_code(sentence: Sentence, last: Sentence | None, found: RequirementCollector) -> None:
+def _take_code(sentence: Sentence, last: Sentence | None, collector: RequirementCollector) -> None:
     """Of code only the commands."""
     if sentence.purpose == "aside" or last is None:
         return
@@ -143,7 +145,7 @@ def _take_code(sentence: Sentence, last: Sentence | None, found: RequirementColl
             command = line.strip().removeprefix("$ ")
             is_sure = bool(sentence.language) or command != line.strip() or command.split(" ")[0] not in ORDINARY_WORDS
             if len(command) <= MAX_COMMAND_CHARS and is_sure and is_command(command):
-                found.add("command", role, command, last.text)
+                collector.add("command", role, command, last.text)
 
 
 REPORT_SCORE = 3

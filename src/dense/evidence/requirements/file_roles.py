@@ -51,12 +51,12 @@ def file_roles(sentence: Sentence, mentions: list[Mention]) -> list[Role]:
     if sentence.purpose == "aside" or not _is_order_or_statement(text, tokens):
         return ["mentioned"] * len(files)
     roles: list[Role] = []
-    for index, (mention, place) in enumerate(zip(files, places, strict=True)):
-        if index and _are_joined(tokens, places[index - 1], place, text[files[index - 1].end : mention.start]):
+    for index, (mention, word_index) in enumerate(zip(files, places, strict=True)):
+        if index and _are_joined(tokens, places[index - 1], word_index, text[files[index - 1].end : mention.start]):
             role = roles[-1]
         else:
-            role = _role(sentence, mention, tokens, place)
-        can_be = role != "deliverable" or _can_be_deliverable(mention.text, tokens, place)
+            role = _role(sentence, mention, tokens, word_index)
+        can_be = role != "deliverable" or _can_be_deliverable(mention.text, tokens, word_index)
         roles.append(role if can_be else "mentioned")
     _release_alternatives(roles, tokens, places)
     return roles
@@ -84,9 +84,9 @@ def _is_order_or_statement(text: str, tokens: list[str]) -> bool:
     return bool(tokens) and (tokens[0] in REQUESTS or tokens[0] == "please")
 
 
-def _are_joined(tokens: list[str], before: int, place: int, gap: str) -> bool:
+def _are_joined(tokens: list[str], before: int, index: int, gap: str) -> bool:
     """Whether two names are side by side: `a.txt`, `b.txt` and `c.txt`."""
-    between = tokens[before + 1 : place]
+    between = tokens[before + 1 : index]
     if len(between) > 6 or not JOINTS.issuperset(between):
         return False
     return bool(between) or gap.strip(QUOTES) in ("", "/", "、", "と")
@@ -104,16 +104,16 @@ def _release_alternatives(roles: list[Role], tokens: list[str], places: list[int
         roles[first : index + 1] = ["mentioned" if role == "deliverable" else role for role in roles[first : index + 1]]
 
 
-def _can_be_deliverable(path: str, tokens: list[str], place: int) -> bool:
+def _can_be_deliverable(path: str, tokens: list[str], index: int) -> bool:
     if is_placeholder(path) or is_top_folder(path) or "*" in path or "?" in path:
         return False
-    return has_extension(path) or not _is_target_folder(path, tokens, place)
+    return has_extension(path) or not _is_target_folder(path, tokens, index)
 
 
-def _is_target_folder(path: str, tokens: list[str], place: int) -> bool:
+def _is_target_folder(path: str, tokens: list[str], index: int) -> bool:
     """A folder that something is put into is a place. One that is to be made is a thing."""
-    near = tokens[max(0, place - 5) : place]
-    is_folder = path.endswith("/") or not FOLDER_NOUNS.isdisjoint([*near[-3:], *tokens[place + 1 : place + 2]])
+    near = tokens[max(0, index - 5) : index]
+    is_folder = path.endswith("/") or not FOLDER_NOUNS.isdisjoint([*near[-3:], *tokens[index + 1 : index + 2]])
     for word in reversed(near):
         cue = CUES.get(word)
         if cue in ("to", "in") and (is_folder or FILE_NOUNS.isdisjoint(near[-3:])):
@@ -123,14 +123,14 @@ def _is_target_folder(path: str, tokens: list[str], place: int) -> bool:
     return is_folder or path[:1] not in "/."
 
 
-def _role(sentence: Sentence, mention: Mention, tokens: list[str], place: int) -> Role:
+def _role(sentence: Sentence, mention: Mention, tokens: list[str], index: int) -> Role:
     text = sentence.text
-    if EXAMPLE.search(text[max(0, mention.start - 28) : mention.start]) or _is_in_condition(tokens, place):
+    if EXAMPLE.search(text[max(0, mention.start - 28) : mention.start]) or _is_in_condition(tokens, index):
         return "mentioned"
-    if CUES.get(tokens[place - 1] if place else "") == "in" and _goes_to_file(tokens[place + 1 : place + 5]):
+    if CUES.get(tokens[index - 1] if index else "") == "in" and _goes_to_file(tokens[index + 1 : index + 5]):
         return "given"  # write the total in a.txt to b.txt
-    role = _placed_role(sentence, tokens, place) or _role_behind(tokens, place) or _japanese_role(text, mention.end)
-    return role or governed_role(tokens, place) or ("given" if _is_described(tokens, place) else "mentioned")
+    role = _placed_role(sentence, tokens, index) or _role_behind(tokens, index) or _japanese_role(text, mention.end)
+    return role or governed_role(tokens, index) or ("given" if _is_described(tokens, index) else "mentioned")
 
 
 def _goes_to_file(after: list[str]) -> bool:
@@ -141,17 +141,17 @@ def _goes_to_file(after: list[str]) -> bool:
     )
 
 
-def _is_in_condition(tokens: list[str], place: int) -> bool:
+def _is_in_condition(tokens: list[str], index: int) -> bool:
     """Whether a name is in a clause such as `if …`, or right before `if needed`."""
-    start = place
+    start = index
     while start and tokens[start - 1] not in (",", ";", ":", "—"):
         start -= 1
-    return tokens[start] in CONDITIONS or tokens[place + 1 : place + 3] in IF_NEEDED
+    return tokens[start] in CONDITIONS or tokens[index + 1 : index + 3] in IF_NEEDED
 
 
-def _placed_role(sentence: Sentence, tokens: list[str], place: int) -> Role | None:
+def _placed_role(sentence: Sentence, tokens: list[str], index: int) -> Role | None:
     """The role that a heading, a lead-in or a label gives to a name at the beginning."""
-    before = tokens[:place]
+    before = tokens[:index]
     is_named = before[-2:-1] == ["be"] and before[-1] in TITLED
     is_label = 0 < len(before) <= 8 and (before[-1] == ":" or is_named or (FILLERS | FILE_NOUNS).issuperset(before))
     if is_label and (role := _labelled_role(before)):
@@ -161,7 +161,7 @@ def _placed_role(sentence: Sentence, tokens: list[str], place: int) -> Role | No
     is_labelled = sentence.shape == "item" and before[-1:] == [":"] and len(before) <= MAX_LABEL_WORDS
     if before and sentence.shape != "heading" and not is_labelled and not (FILLERS | {":"}).issuperset(before):
         return None
-    after = tokens[place + 1] if place + 1 < len(tokens) else None
+    after = tokens[index + 1] if index + 1 < len(tokens) else None
     if after is None or after in AFTER_LISTED or sentence.shape in ("heading", "row"):
         return "deliverable" if sentence.purpose == "output" else "given"
     return None
@@ -179,9 +179,9 @@ def _labelled_role(before: list[str]) -> Role | None:
     return "given" if labels & INPUTS else None
 
 
-def _role_behind(tokens: list[str], place: int) -> Role | None:
+def _role_behind(tokens: list[str], index: int) -> Role | None:
     """What the words behind a name say of it: it must contain something, it must not be changed."""
-    after = tokens[place + 1 : place + 18]
+    after = tokens[index + 1 : index + 18]
     while after and (after[0] in FILE_NOUNS or after[0] in FOLDER_NOUNS or after[0] in ("itself", "also", "(", ")")):
         after = after[1:]
     if len(after) < 2 or after[0] not in MODALS or after[0] in ("need", "needs", "has", "have"):
@@ -201,9 +201,9 @@ def _japanese_role(text: str, end: int) -> Role | None:
     return "forbidden" if contains_any(clause[1], BANS) else "deliverable"
 
 
-def _is_described(tokens: list[str], place: int) -> bool:
+def _is_described(tokens: list[str], index: int) -> bool:
     """`X` counts the words of a text: it is there already."""
-    if not (FILLERS | FILE_NOUNS).issuperset(tokens[:place]):
+    if not (FILLERS | FILE_NOUNS).issuperset(tokens[:index]):
         return False
-    after = [word for word in tokens[place + 1 : place + 4] if word not in FILE_NOUNS]
+    after = [word for word in tokens[index + 1 : index + 4] if word not in FILE_NOUNS]
     return bool(after) and after[0] in DESCRIBES

@@ -5,6 +5,8 @@ or the beginning of another clause."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dense.evidence.requirements.requirement import Role
 from dense.knowledge.words import Cue, words
 from dense.knowledge.words.cues import CUES, IMPERATIVES, NEGATIONS, ORDERS
@@ -22,6 +24,7 @@ SOFTENERS = words("softener")
 NO_ORDER_TO = words("no_order_to")
 NEGATIONS_BEHIND = words("negation_behind")
 DETERMINERS = frozenset("the a an this its your each any all of with for in from by".split())
+QUESTION_WORDS = ("what", "how", "why", "whether")
 NAMING = frozenset(["call", "name", "title"])
 REWRITING = frozenset(["rewrite", "re-write", "reimplement", "re-implement"])
 BEFORE_VERBS = frozenset("to you i we it they that which will not do does let help me us".split())
@@ -29,45 +32,95 @@ NO_CLAUSE_BEFORE = REQUESTS | PUNCTUATION | {"and", "then", "if", "when", "so"}
 DEMANDING = frozenset("must should shall needs need has have to".split())
 
 
-def governed_role(tokens: list[str], place: int) -> Role | None:
+class _Words:
+    """The words before a name, read backwards, with what was met so far."""
+
+    def __init__(self, tokens: list[str], name_index: int) -> None:
+        self.tokens, self.name_index = tokens, name_index
+        self.index = name_index - 1
+        """The word in question."""
+        self.preposition = ""
+        """The preposition between the name and the words that are still to come."""
+        self.follows_source = False
+        """Whether a source comes between, as in: a summary of the data in X."""
+        self.names_place = False
+        """Whether a word for a place is before it: compile the sources at X."""
+        self.is_apposed = tokens[name_index - 1 : name_index] == [":"]
+        """Whether it stands for what is before it: write a parser for our format: X."""
+
+    @property
+    def word(self) -> str:
+        return self.tokens[self.index]
+
+    @property
+    def ends(self) -> bool:
+        """Whether another clause begins here."""
+        is_pause = self.word in ("(", ":", "—", "–", "-", ",") and self.index < self.name_index - 1
+        return self.word in (";", "!", "?") or (is_pause and not self.preposition)
+
+    @property
+    def wants_in(self) -> bool:
+        """The result must be in X."""
+        is_demand = self.index > 0 and self.tokens[self.index - 1] in ("must", "should", "shall")
+        return self.word == "be" and self.preposition == "in" and is_demand
+
+    def note_preposition(self) -> None:
+        self.names_place = self.names_place or (not self.preposition and self.word in ("at", "under"))
+        self.preposition = self.preposition or CUES[self.word]
+
+    def note_source(self) -> None:
+        self.follows_source = True
+
+    def skip_clause(self) -> None:
+        self.index -= 2 if self.tokens[self.index - 2] in ("that", "which") else 1
+
+    def skip_word(self) -> None:
+        """Read on."""
+
+    def of_participle(self) -> Role:
+        return _narrated_role(self.tokens, self.index, self.preposition)
+
+    def of_verb(self) -> Role:
+        is_moved_there = self.names_place and CUES[self.word] == "move"
+        preposition = "" if is_moved_there else self.preposition
+        return _verb_role(self.tokens, self.index, self.name_index, preposition, self.follows_source)
+
+
+ROLES: tuple[tuple[tuple[Cue, ...], Callable[[_Words], bool], Callable[[_Words], Role | None]], ...] = (
+    (("to", "in"), lambda _: True, _Words.note_preposition),
+    (("from",), lambda words: bool(words.preposition) or words.is_apposed, _Words.note_source),
+    (("from",), lambda words: words.word in ("from", "using", "based", "of"), lambda _: "given"),
+    (("from",), lambda _: True, lambda _: "mentioned"),
+    # Write what it prints to X.
+    (("clause",), lambda words: words.preposition == "to" and words.word in QUESTION_WORDS, _Words.skip_word),
+    (("clause",), lambda _: True, lambda _: "mentioned"),
+    (("existing",), lambda _: True, lambda _: "given"),
+    (
+        ("narrated",),
+        lambda words: _is_adjective(words.tokens, words.index) or _is_plural(words.tokens, words.index),
+        _Words.skip_word,
+    ),
+    (("narrated",), lambda _: True, _Words.of_participle),
+    (ORDERS, lambda words: bool(words.preposition) and _is_in_clause(words.tokens, words.index), _Words.skip_clause),
+    (ORDERS, lambda _: True, _Words.of_verb),
+)
+"""What a word with one of these cues comes to if the condition holds, the first row that applies: the role of the name,
+or None to read on."""
+
+
+def governed_role(tokens: list[str], name_index: int) -> Role | None:
     """The role of the name at a place by its governing word; None if there is none."""
-    preposition = ""
-    is_taken = False  # whether a source comes between, as in: a summary of the data in X
-    is_place = False  # whether a word for a place is before it: compile the sources at X
-    is_apposed = tokens[place - 1 : place] == [":"]  # write a parser for our format: X
-    index = place - 1
-    while index > max(-1, place - MAX_DISTANCE):
-        word = tokens[index]
-        cue = CUES.get(word)
-        if word in (";", "!", "?") or (
-            word in ("(", ":", "—", "–", "-", ",") and index < place - 1 and not preposition
-        ):
-            break
-        if cue is None or _is_noun(tokens, index, cue):
-            pass
-        elif cue in ("to", "in"):
-            is_place = is_place or (not preposition and word in ("at", "under"))
-            preposition = preposition or cue
-        elif cue == "from":
-            if not preposition and not is_apposed:
-                return "given" if word in ("from", "using", "based", "of") else "mentioned"
-            is_taken = True
-        elif cue == "clause":
-            if preposition != "to" or word not in ("what", "how", "why", "whether"):
-                return "mentioned"
-        elif cue == "existing":
-            return "given"
-        elif cue == "narrated":
-            if not _is_adjective(tokens, index) and not _is_plural(tokens, index):
-                return _narrated_role(tokens, index, preposition)
-        elif preposition and _is_in_clause(tokens, index):
-            index -= 2 if tokens[index - 2] in ("that", "which") else 1
-        else:
-            return _verb_role(tokens, index, place, "" if is_place and cue == "move" else preposition, is_taken)
-        if word == "be" and preposition == "in" and index and tokens[index - 1] in ("must", "should", "shall"):
-            return "deliverable"  # the result must be in X
-        index -= 1
-    return _fronted_role(tokens, place, preposition)
+    words = _Words(tokens, name_index)
+    while words.index > max(-1, name_index - MAX_DISTANCE) and not words.ends:
+        cue = CUES.get(words.word)
+        if cue is not None and not _is_noun(tokens, words.index, cue):
+            decide = next(decide for cues, applies, decide in ROLES if cue in cues and applies(words))
+            if role := decide(words):
+                return role
+        if words.wants_in:
+            return "deliverable"
+        words.index -= 1
+    return _fronted_role(tokens, name_index, words.preposition)
 
 
 def _is_noun(tokens: list[str], index: int, cue: Cue) -> bool:
@@ -94,11 +147,11 @@ def _is_in_clause(tokens: list[str], index: int) -> bool:
     return index > 1 and tokens[index - 1] in ("you", "i", "we", "they") and tokens[index - 2] not in NO_CLAUSE_BEFORE
 
 
-def _fronted_role(tokens: list[str], place: int, preposition: str) -> Role | None:
+def _fronted_role(tokens: list[str], name_index: int, preposition: str) -> Role | None:
     """In X, implement …: the order comes behind."""
-    if not preposition or place + 2 >= len(tokens) or tokens[place + 1] != ",":
+    if not preposition or name_index + 2 >= len(tokens) or tokens[name_index + 1] != ",":
         return None
-    return "deliverable" if CUES.get(tokens[place + 2]) in ("make", "put") else None
+    return "deliverable" if CUES.get(tokens[name_index + 2]) in ("make", "put") else None
 
 
 def _narrated_role(tokens: list[str], index: int, preposition: str) -> Role:
@@ -108,7 +161,7 @@ def _narrated_role(tokens: list[str], index: int, preposition: str) -> Role:
     return "deliverable" if is_demand and preposition else "mentioned"
 
 
-def _verb_role(tokens: list[str], index: int, place: int, preposition: str, is_taken: bool) -> Role:
+def _verb_role(tokens: list[str], index: int, name_index: int, preposition: str, is_taken: bool) -> Role:
     verb = tokens[index]
     cue = CUES[verb]
     mood = _mood(tokens, index)
@@ -119,16 +172,16 @@ def _verb_role(tokens: list[str], index: int, place: int, preposition: str, is_t
     if verb in NAMING and not preposition and tokens[index + 1 : index + 2] != [FILE_MARK]:
         return "deliverable"  # call your program X
     if cue == "read":
-        if preposition == "to" and "into" in tokens[index:place]:
+        if preposition == "to" and "into" in tokens[index:name_index]:
             return "deliverable"  # summarise the logs into X
-        return "mentioned" if preposition == "to" and tokens[place - 1] != "at" else "given"
-    if verb in REWRITING and not preposition and tokens[place + 1 : place + 2] in (["as"], ["in"], ["into"]):
+        return "mentioned" if preposition == "to" and tokens[name_index - 1] != "at" else "given"
+    if verb in REWRITING and not preposition and tokens[name_index + 1 : name_index + 2] in (["as"], ["in"], ["into"]):
         return "given"  # rewrite X as a C program
     if cue == "move":
         return "deliverable" if preposition == "to" else "given"
     if cue == "put":
         return "deliverable" if preposition else "mentioned"
-    is_new = "new" in tokens[max(0, place - 3) : place]  # add tests of your own in a new file X
+    is_new = "new" in tokens[max(0, name_index - 3) : name_index]  # add tests of your own in a new file X
     return "mentioned" if preposition == "in" and is_taken and not is_new else "deliverable"
 
 

@@ -40,17 +40,17 @@ class Mention(Struct, frozen=True, gc=False):
 
 def mentions(text: str) -> list[Mention]:
     """All names in a sentence, in order."""
-    found: list[Mention] = []
+    mentions: list[Mention] = []
 
     def take(match: re.Match[str]) -> str:
         mention = _quoted(match)
         if mention is None:
             return match[0]
-        found.append(mention)
+        mentions.append(mention)
         return " " * len(match[0])
 
     rest = QUOTED.sub(take, text)
-    return sorted([*found, *_plain(rest)], key=lambda mention: mention.start)
+    return sorted([*mentions, *_plain(rest)], key=lambda mention: mention.start)
 
 
 def _quoted(match: re.Match[str]) -> Mention | None:
@@ -79,7 +79,7 @@ def is_command(text: str) -> bool:
 
 
 def _plain(text: str) -> list[Mention]:
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     at = 0
     for token in text.split():
         if "/" not in token and "." not in token[:-1] and token not in WHOLE_NAMES:
@@ -88,18 +88,18 @@ def _plain(text: str) -> list[Mention]:
         at = start + len(token)
         if "://" in token or "()" in token or len(token) > 2000:
             continue
-        _note_plain(token, start, found)
-    return found
+        _note_plain(token, start, mentions)
+    return mentions
 
 
-def _note_plain(token: str, start: int, found: list[Mention]) -> None:
+def _note_plain(token: str, start: int, mentions: list[Mention]) -> None:
     word = token.lstrip(LEADING)
     start += len(token) - len(word)
     word = word.rstrip(TRAILING)
     word = word.removesuffix("'s").removesuffix("’s")
     name = _without_line(word)
     if is_file(name, False):
-        found.append(Mention("file", name, start, start + len(word)))
+        mentions.append(Mention("file", name, start, start + len(word)))
 
 
 def _without_line(name: str) -> str:

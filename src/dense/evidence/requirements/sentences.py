@@ -105,8 +105,8 @@ def heading_purpose(heading: str) -> Purpose:
     """What a heading says that its section is for."""
     # A path in the heading says nothing of what the section is for.
     plain = " ".join(token for token in heading[:120].split() if "/" not in token and "`" not in token)
-    found = WORD.findall(plain.lower())
-    known = set(found)
+    matches = WORD.findall(plain.lower())
+    known = set(matches)
     if known & ASIDES and not (known & OUTPUTS and not known & SAMPLES):
         return "aside"
     if known & OUTPUTS:
@@ -118,11 +118,11 @@ def heading_purpose(heading: str) -> Purpose:
 
 def lead_purpose(lead: str) -> Purpose:
     """What a sentence that ends in a colon says that the list after it is for."""
-    found = WORD.findall(lead[-300:].lower())
-    if len(found) <= 6 and (purpose := heading_purpose(lead)):
+    matches = WORD.findall(lead[-300:].lower())
+    if len(matches) <= 6 and (purpose := heading_purpose(lead)):
         return purpose
     is_making = False
-    for before, word in zip(["", *found], found, strict=False):
+    for before, word in zip(["", *matches], matches, strict=False):
         if CUES.get(word) in ("make", "put") and (word in IMPERATIVES or before in BEFORE_ORDER):
             is_making = True
-    return "output" if is_making and not FILE_LISTS.isdisjoint(found) else ""
+    return "output" if is_making and not FILE_LISTS.isdisjoint(matches) else ""

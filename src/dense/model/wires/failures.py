@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -69,13 +70,15 @@ def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
     """How many seconds a server wants us to wait: `Retry-After` as a number or a date, or what Google says instead."""
     try:
         if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        if "Retry-After" in headers:
-            return _seconds(headers["Retry-After"], headers.get("Date"))
-        message = re.search(r'"retryDelay":\s*"([\d.]+)s"', text)
-        return float(message[1]) if message else None
-    except ValueError:
+            wait = max(0.0, float(headers["retry-after-ms"]) / 1000)
+        elif "Retry-After" in headers:
+            wait = _seconds(headers["Retry-After"], headers.get("Date"))
+        else:
+            message = re.search(r'"retryDelay":\s*"([\d.]+)s"', text)
+            wait = float(message[1]) if message else None
+    except (ValueError, TypeError, OverflowError):
         return None
+    return wait if wait is not None and math.isfinite(wait) else None
 
 
 def _seconds(value: str, date: str | None) -> float:

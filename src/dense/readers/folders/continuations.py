@@ -68,17 +68,17 @@ def _is_continued(path: Path, alike: list[str], parents: Collection[str | None])
 
 def earlier_lines(path: Path, first: dict[str, Any], notices: Notices) -> Iterator[TraceRecord]:
     """The lines of the sessions that this one goes on from, the oldest first, each up to where it was left."""
-    found: list[tuple[Path, str]] = []
+    chain: list[tuple[Path, str]] = []
     parent = parent_of_session(first)
-    while parent is not None and len(found) < MAX_FILES:
-        known = {path, *(other for other, _ in found)}
+    while parent is not None and len(chain) < MAX_FILES:
+        known = {path, *(other for other, _ in chain)}
         beside = (other for other in sorted(path.parent.glob("*.jsonl")) if other not in known)
-        before = next((one for one in beside if SESSION.fullmatch(one.name) and _holds(one, parent)), None)
+        before = next((file for file in beside if SESSION.fullmatch(file.name) and _holds(file, parent)), None)
         if before is None:
             break
-        found.append((before, parent))
+        chain.append((before, parent))
         parent = parent_of_session(_first(before))
-    for before, until in reversed(found):
+    for before, until in reversed(chain):
         file = TraceFile(before, str(before), notices)
         for record in file.records():
             yield record
@@ -109,9 +109,9 @@ def _last(path: Path) -> str | None:
     except OSError:
         return None
     for line in reversed(lines):
-        found = re.search(rb'"uuid":\s?"([0-9a-f-]{36})"', line)
-        if found and re.search(rb'"type":\s?"(?:user|assistant)"', line):
-            return found[1].decode()
+        match = re.search(rb'"uuid":\s?"([0-9a-f-]{36})"', line)
+        if match and re.search(rb'"type":\s?"(?:user|assistant)"', line):
+            return match[1].decode()
     return None
 
 
@@ -151,18 +151,18 @@ def history_base(line: dict[str, Any]) -> HistoryBase | None:
 def earlier_rollout(path: Path, first: dict[str, Any], notices: Notices) -> Iterator[TraceRecord]:
     """The lines that a fork of Codex goes on from, the oldest first. They are in the same folder or in that of another
     day."""
-    found: list[tuple[Path, int]] = []
+    chain: list[tuple[Path, int]] = []
     base = history_base(first)
-    while base is not None and len(found) < MAX_FILES:
+    while base is not None and len(chain) < MAX_FILES:
         pattern = f"rollout-*{base[0]}.jsonl*"
         folders = (path.parent.glob(pattern), path.parents[min(2, len(path.parents) - 1)].glob(f"*/*/{pattern}"))
-        before = next((one for places in folders for one in sorted(places) if one != path), None)
-        if before is None or before in {other for other, _ in found}:
+        before = next((file for paths in folders for file in sorted(paths) if file != path), None)
+        if before is None or before in {other for other, _ in chain}:
             notices.note("the session that this one goes on from is not there", Source(str(path)))
             break
-        found.append((before, base[1]))
+        chain.append((before, base[1]))
         base = history_base(obj(first_value(before)))
-    for before, lines in reversed(found):
+    for before, lines in reversed(chain):
         yield from islice(TraceFile(before, str(before), notices).records(), lines)
 
 

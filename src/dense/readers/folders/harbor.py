@@ -49,8 +49,8 @@ def trial_of(trajectory: Path) -> Path:
     """The folder of the trial that a trajectory is in; its own folder if there is none."""
     if trajectory.parent.name == "agent":
         return trajectory.parent.parent
-    found = (folder for folder in trajectory.parents[:MAX_DEPTH] if is_harbor_trial(folder))
-    return next(found, trajectory.parent)
+    trials = (folder for folder in trajectory.parents[:MAX_DEPTH] if is_harbor_trial(folder))
+    return next(trials, trajectory.parent)
 
 
 def task_beside(trajectory: Path) -> Task | None:

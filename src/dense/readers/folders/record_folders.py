@@ -56,8 +56,8 @@ def _of(folder: Path, load: Callable[[EventFolder], Iterator[TraceRecord]] | Non
 
 def episodes(folder: EventFolder) -> Iterator[TraceRecord]:
     """A record for each episode: what the model was sent, and what it answered."""
-    found = [(int(number[1]), path) for path in folder.path.iterdir() if (number := EPISODE.fullmatch(path.name))]
-    for number, path in sorted(found):
+    numbered = [(int(number[1]), path) for path in folder.path.iterdir() if (number := EPISODE.fullmatch(path.name))]
+    for number, path in sorted(numbered):
         source = Source(f"{folder.name}/{path.name}", index=number)
         answer = _answer(path)
         value = {"episode": number, "prompt": _text(path / "prompt.txt"), "response": _text(answer) if answer else None}

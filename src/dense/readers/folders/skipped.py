@@ -34,5 +34,5 @@ class Skipped:
     def lines(self) -> Iterator[str]:
         """One line for each kind."""
         for kind, count in self.counts.items():
-            one, many, why = WORDS[kind]
-            yield f"{count} {one if count == 1 else many} {why}, such as {self.first[kind]}"
+            singular, plural, why = WORDS[kind]
+            yield f"{count} {singular if count == 1 else plural} {why}, such as {self.first[kind]}"

@@ -24,6 +24,7 @@ from dense.readers.folders.continuations import HistoryBase, continued_sessions,
 from dense.readers.folders.databases import json_value, open_database
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, obj, objs, string, timestamp
+from dense.text.numbers import whole
 
 HEAD_LINES = 30
 """So many lines are searched for the working folder."""
@@ -49,7 +50,7 @@ class StoredSession(Struct, frozen=True):
     """Whether the path holds other sessions too."""
 
 
-class _Places:
+class _Homes:
     """Where homes are, by the environment."""
 
     def __init__(self, home: Path | None, environment: Mapping[str, str]) -> None:
@@ -74,7 +75,7 @@ class _Places:
         return (root / name / "User" for root in roots)
 
 
-type _Store = Callable[[_Places, Path | None], Iterator[StoredSession]]
+type _Store = Callable[[_Homes, Path | None], Iterator[StoredSession]]
 
 
 def stored_sessions(
@@ -88,15 +89,15 @@ def stored_sessions(
 
     A session whose store does not say where it ran is not one of any project. A store that cannot be read has none."""
     folder = None if project is None else project.expanduser().absolute()
-    places = _Places(home, environment)
-    found: list[StoredSession] = []
+    homes = _Homes(home, environment)
+    stored: list[StoredSession] = []
     for name in STORES if agents is None else agents:
         try:
-            sessions = list(STORES[name](places, folder))
-        except (OSError, NoTrajectory):
+            sessions = list(STORES[name](homes, folder))
+        except (OSError, ValueError, RecursionError, NoTrajectory):
             continue
-        found += [one for one in sessions if folder is None or _is_same(one.project, folder)]
-    return sorted(found, key=lambda one: (-one.changed, one.agent, one.id))
+        stored += [session for session in sessions if folder is None or _is_same(session.project, folder)]
+    return sorted(stored, key=lambda session: (-session.changed, session.agent, session.id))
 
 
 def _is_same(recorded: str | None, folder: Path) -> bool:
@@ -155,23 +156,23 @@ def _files(
     facts: Callable[[dict[str, Any]], tuple[Any, Any, Any]],
 ) -> Iterator[StoredSession]:
     for path in paths:
-        if (one := _session(agent, path, facts)) is not None:
-            yield one
+        if (session := _session(agent, path, facts)) is not None:
+            yield session
 
 
 def _lines_with_cwd(record: dict[str, Any]) -> tuple[Any, Any, Any]:
     return record.get("cwd"), record.get("sessionId") or record.get("id"), record.get("timestamp")
 
 
-def _claude_code(places: _Places, project: Path | None) -> Iterator[StoredSession]:
-    root = places.at("CLAUDE_CONFIG_DIR", ".claude") / "projects"
+def _claude_code(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
+    root = homes.at("CLAUDE_CONFIG_DIR", ".claude") / "projects"
     for folder in root.glob(_dashed(project) if project else "*"):
         names = [path.name for path in folder.glob("*.jsonl") if not path.name.startswith("agent-")]
         continued = continued_sessions(folder, names)
         yield from _files("claude-code", (folder / name for name in names if name not in continued), _lines_with_cwd)
 
 
-def _codex(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+def _codex(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
     del project
     forks: list[HistoryBase] = []
 
@@ -182,16 +183,16 @@ def _codex(places: _Places, project: Path | None) -> Iterator[StoredSession]:
         is_child = meta.get("parent_thread_id") or obj(obj(meta.get("source")).get("subagent"))
         return None if is_child else meta.get("cwd"), meta.get("id"), meta.get("timestamp")
 
-    root = places.at("CODEX_HOME", ".codex")
-    found: list[StoredSession] = []
+    root = homes.at("CODEX_HOME", ".codex")
+    stored: list[StoredSession] = []
     for folder in ("sessions", "archived_sessions"):
-        found += _files("codex", (root / folder).rglob("rollout-*.jsonl*"), facts)
-    return (one for one in found if not is_forked(one.path, forks))
+        stored += _files("codex", (root / folder).rglob("rollout-*.jsonl*"), facts)
+    return (session for session in stored if not is_forked(session.path, forks))
 
 
-def _gemini_cli(places: _Places, project: Path | None) -> Iterator[StoredSession]:
-    root = places.home / ".gemini" / "tmp"
-    digest = hashlib.sha256(str(project).encode()).hexdigest()
+def _gemini_cli(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
+    root = homes.home / ".gemini" / "tmp"
+    digest = hashlib.sha256(os.fsencode(project or "")).hexdigest()
     for path in root.glob("*/chats/session-*.json*"):
         try:
             folder = (path.parent.parent / ".project_root").read_text(encoding="utf-8").strip() or None
@@ -205,54 +206,54 @@ def _gemini_cli(places: _Places, project: Path | None) -> Iterator[StoredSession
         yield from _files("gemini-cli", [path], facts)
 
 
-def _pi(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+def _pi(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
     del project
-    root = places.at("PI_CODING_AGENT_DIR", ".pi", "agent") / "sessions"
+    root = homes.at("PI_CODING_AGENT_DIR", ".pi", "agent") / "sessions"
     return _files("pi", root.glob("*/*.jsonl"), _lines_with_cwd)
 
 
-def _openclaw(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+def _openclaw(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
     del project
-    paths = (places.home / ".openclaw" / "agents").glob("*/sessions/*.jsonl")
+    paths = (homes.home / ".openclaw" / "agents").glob("*/sessions/*.jsonl")
     return _files("openclaw", (path for path in paths if ".checkpoint." not in path.name), _lines_with_cwd)
 
 
-def _qwen_code(places: _Places, project: Path | None) -> Iterator[StoredSession]:
-    root = places.home / ".qwen" / "projects"
+def _qwen_code(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
+    root = homes.home / ".qwen" / "projects"
     return _files("qwen-code", root.glob(f"{_dashed(project) if project else '*'}/chats/*.jsonl"), _lines_with_cwd)
 
 
-def _copilot_cli(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+def _copilot_cli(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
     del project
 
     def facts(record: dict[str, Any]) -> tuple[Any, Any, Any]:
         data = obj(record.get("data"))
         return obj(data.get("context")).get("cwd"), data.get("sessionId"), data.get("startTime")
 
-    root = places.at("COPILOT_HOME", ".copilot") / "session-state"
+    root = homes.at("COPILOT_HOME", ".copilot") / "session-state"
     return _files("copilot-cli", [*root.glob("*/events.jsonl"), *root.glob("*.jsonl")], facts)
 
 
-def _droid(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+def _droid(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
     del project
-    root = places.home / ".factory" / "sessions"
+    root = homes.home / ".factory" / "sessions"
     return _files("droid", root.glob("**/*.jsonl"), _lines_with_cwd)
 
 
-def _cursor(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+def _cursor(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
     """The conversations in the editor's database; then the transcripts of those that it does not have, which leave the
     results of most calls out. Of a transcript the folder's name is all that says where it ran: the path with dashes."""
-    seen: set[str] = set()
-    for user in places.editor("Cursor"):
-        for one in _cursor_conversations(user):
-            seen.add(one.id)
-            yield one
-    root = places.home / ".cursor" / "projects"
+    ids: set[str] = set()
+    for user in homes.editor("Cursor"):
+        for session in _cursor_conversations(user):
+            ids.add(session.id)
+            yield session
+    root = homes.home / ".cursor" / "projects"
     for path in root.glob(f"{_dashed(project).strip('-') if project else '*'}/agent-transcripts/**/*.jsonl"):
         name = str(project) if project else None
-        one = _session("cursor", path, _lines_with_cwd, name, path.stem)
-        if one is not None and one.id not in seen:
-            yield one
+        session = _session("cursor", path, _lines_with_cwd, name, path.stem)
+        if session is not None and session.id not in ids:
+            yield session
 
 
 def _cursor_conversations(user: Path) -> Iterator[StoredSession]:
@@ -264,13 +265,13 @@ def _cursor_conversations(user: Path) -> Iterator[StoredSession]:
     for listed in sorted(user.glob("workspaceStorage/*/workspace.json")):
         folder = string(_document(listed).get("folder")) or ""
         if folder.startswith("file://"):
-            place = url2pathname(urlsplit(folder).path)
+            folder_path = url2pathname(urlsplit(folder).path)
             projects |= {
-                name: place for name, _ in _composers(listed.with_name("state.vscdb"), "composer.composerData")
+                name: folder_path for name, _ in _composers(listed.with_name("state.vscdb"), "composer.composerData")
             }
     for name, header in _composers(path, "composer.composerHeaders"):
-        if place := string(obj(obj(header.get("workspaceIdentifier")).get("uri")).get("fsPath")):
-            projects[name] = place
+        if folder_path := string(obj(obj(header.get("workspaceIdentifier")).get("uri")).get("fsPath")):
+            projects[name] = folder_path
     query = """select substr(key, 14), json_extract(value, '$.createdAt'), json_extract(value, '$.lastUpdatedAt')
         from cursorDiskKV where key >= 'composerData:' and key < 'composerData:~' and json_valid(value)
         and (json_array_length(value, '$.fullConversationHeadersOnly') > 0
@@ -303,24 +304,24 @@ def _composers(path: Path, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
         return
 
 
-def _kimi_cli(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+def _kimi_cli(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
     """Sessions lie in a folder that is named by the hash of the working folder."""
-    root = places.at("KIMI_SHARE_DIR", ".kimi") / "sessions"
-    hashed = hashlib.md5(str(project).encode(), usedforsecurity=False).hexdigest() if project else "*"
+    root = homes.at("KIMI_SHARE_DIR", ".kimi") / "sessions"
+    hashed = hashlib.md5(os.fsencode(project), usedforsecurity=False).hexdigest() if project else "*"
     for path in root.glob(f"{hashed}/*/wire.jsonl"):
         name = str(project) if project else None
-        if one := _session("kimi-cli", path, lambda r: (None, None, r.get("timestamp")), name, path.parent.name):
-            yield one
+        if session := _session("kimi-cli", path, lambda r: (None, None, r.get("timestamp")), name, path.parent.name):
+            yield session
 
 
-def _opencode(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+def _opencode(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
     query = "select id, directory, time_created, time_updated from session where parent_id is null"
-    return _rows("opencode", places.data / "opencode" / "opencode.db", query, project, "directory")
+    return _rows("opencode", homes.data / "opencode" / "opencode.db", query, project, "directory")
 
 
-def _goose(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+def _goose(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
     query = "select id, working_dir, created_at, updated_at from sessions where 1"
-    folder = places.data / "goose" / "sessions"
+    folder = homes.data / "goose" / "sessions"
     yield from _rows("goose", folder / "sessions.db", query, project, "working_dir")
     yield from _files("goose", folder.glob("*.jsonl"), lambda record: (record.get("working_dir"), None, None))
 
@@ -347,22 +348,22 @@ def _rows(agent: str, path: Path, query: str, project: Path | None, column: str)
 def _seconds(value: Any) -> float:
     try:
         moment = datetime.fromisoformat(timestamp(value) or "")
-    except ValueError:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
         return 0.0
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _cline(places: _Places, project: Path | None) -> Iterator[StoredSession]:
+def _cline(homes: _Homes, project: Path | None) -> Iterator[StoredSession]:
     """The extensions of editors, and the command line of Cline. Only the task's list says where each ran."""
     del project
-    roots = [places.at("CLINE_DIR", ".cline") / "data"]
+    roots = [homes.at("CLINE_DIR", ".cline") / "data"]
     for editor in ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"):
-        roots += [user / "globalStorage" / name for user in places.editor(editor) for name in CLINE_EXTENSIONS]
+        roots += [user / "globalStorage" / name for user in homes.editor(editor) for name in CLINE_EXTENSIONS]
     for root in roots:
         projects = _cline_projects(root)
         for path in root.glob("tasks/*/api_conversation_history.json"):
             name = path.parent.name
-            started = timestamp(int(name)) if name.isdigit() else None
+            started = timestamp(whole(name))
             yield StoredSession(
                 agent="cline",
                 path=path,

@@ -30,7 +30,7 @@ from dense.readers.formats.codex.code_mode import program
 from dense.readers.json_value import first_string, flag, is_obj, number, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Source, Step, Task, ToolCall, Trajectory, Usage
 
@@ -44,16 +44,16 @@ class Atif:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_atif(record) for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        seen: set[str] = set()
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        ids: set[str] = set()
         for record in fitting_documents(
-            records, _has_actions, place.notices, "an ATIF trajectory with a step of the agent"
+            records, _has_actions, location.notices, "an ATIF trajectory with a step of the agent"
         ):
-            if stream := _Reading(record.value, record.source, place).stream():
-                stream.id = unique_id(stream.id, location_of_row(record.source), seen)
+            if stream := _Reading(record.value, record.source, location).stream():
+                stream.id = unique_id(stream.id, location_of_row(record.source), ids)
                 yield stream
             else:
-                place.notices.skip("trajectory without a step of the agent", record.source)
+                location.notices.skip("trajectory without a step of the agent", record.source)
 
 
 def _has_actions(value: Any) -> bool:
@@ -82,12 +82,12 @@ class _Reading:
         self,
         document: dict[str, Any],
         source: Source,
-        place: TraceLocation,
+        location: TraceLocation,
         depth: int = 0,
         taken: set[str] | None = None,
     ) -> None:
-        self.document, self.source, self.place, self.depth = document, source, place, depth
-        self.taken = {place.path.name} if taken is None else taken
+        self.document, self.source, self.location, self.depth = document, source, location, depth
+        self.taken = {location.path.name} if taken is None else taken
         self.model = string(obj(document.get("agent")).get("model_name"))
         self.own = obj(obj(document.get("extra")).get("dense"))
         """What our converter noted; its document is taken as it is written, because the first reader did the rest."""
@@ -96,14 +96,16 @@ class _Reading:
         self.call_ids: set[str] = set()
         self.programs: dict[str, str | None] = {}
         """The only call in each program of the `exec` tool, by the id of the tool's call; None if it has several."""
-        self.places: Sequence[int] = ()
-        self.draft: StepDraft | None = None
+        self.indices: Sequence[int] = ()
+        self.builder: StepBuilder | None = None
 
     def stream(self) -> Stream | None:
         """The attempt, or None if the agent did nothing in it."""
         agent = obj(self.document.get("agent"))
         names = (self.document.get("session_id"), self.document.get("trajectory_id"), Path(self.source.path).stem)
-        stream = Stream(format=Atif.name, id=first_string(names) or "", source=self.source, notices=self.place.notices)
+        stream = Stream(
+            format=Atif.name, id=first_string(names) or "", source=self.source, notices=self.location.notices
+        )
         steps = self.steps(stream)
         first = next(steps, None)
         if first is None:
@@ -117,11 +119,11 @@ class _Reading:
         """The instruction. A continuation that is read by itself has it among what it copied."""
         if self.own:
             return _own_task(self.prompts, obj(self.own.get("task")))
-        name = None if self.depth else task_name(self.place.path)
-        found = task_of(self.prompts, name)
-        if found is None and not self.depth:
-            found = task_beside(self.place.path)
-        return found or task_of(self.copied_prompts[:1], name)
+        name = None if self.depth else task_name(self.location.path)
+        task = task_of(self.prompts, name)
+        if task is None and not self.depth:
+            task = task_beside(self.location.path)
+        return task or task_of(self.copied_prompts[:1], name)
 
     def steps(self, stream: Stream) -> Iterator[Step]:
         for document, name, is_continued in self.documents():
@@ -132,88 +134,88 @@ class _Reading:
             embedded |= {key: t for t in inner for key in _identities(t)[:1]}
             main, side = _apart(seq(document["steps"]))
             for index, value in main:
-                source = _at(self.source, name, self.places[index] if self.places else index)
+                source = _at(self.source, name, self.indices[index] if self.indices else index)
                 if not is_obj(value):
-                    self.place.notices.skip("step is not an object", source)
+                    self.location.notices.skip("step is not an object", source)
                 elif value.get("is_copied_context") is True:
-                    if value.get("source") == "user" and self.draft is None:
+                    if value.get("source") == "user" and self.builder is None:
                         self.copied_prompts.append(text_of(value.get("message")))
                 elif value.get("source") == "agent":
                     handed_over = True
                     if not self.is_result(value):
-                        if self.draft is not None:
-                            yield self.draft.build()
-                        self.draft = self.open(value, source)
+                        if self.builder is not None:
+                            yield self.builder.build()
+                        self.builder = self.open(value, source)
                     self.observe(value, source, embedded)
                 elif value.get("source") in ("user", "system"):
                     # What hands an attempt over to its continuation repeats the task and sums up what is known.
                     if handed_over:
                         self.hear(value, source, embedded)
                 else:
-                    self.place.notices.skip(f"step with unknown source {describe(value.get('source'))}", source)
-                if index in side and self.draft is not None:
-                    self.draft.subagents += self.sidechains(side[index], name)
+                    self.location.notices.skip(f"step with unknown source {describe(value.get('source'))}", source)
+                if index in side and self.builder is not None:
+                    self.builder.subagents += self.sidechains(side[index], name)
                 elif index in side:
-                    self.place.notices.skip("steps of a sub-agent before any action", source)
-        if self.draft is not None:
-            yield self.draft.build()
+                    self.location.notices.skip("steps of a sub-agent before any action", source)
+        if self.builder is not None:
+            yield self.builder.build()
 
     def documents(self) -> Iterator[tuple[dict[str, Any], str, bool]]:
         """This document and those that continue it: the value, the file's name, whether it is a continuation."""
         yield self.document, self.source.path, False
         reference = string(self.document.get("continued_trajectory_ref"))
-        while reference and (found := self.beside(reference, "the continuation")):
-            yield found.value, found.source.path, True
-            reference = string(found.value.get("continued_trajectory_ref"))
-        if reference and self.draft is not None:
-            self.draft.observe(f"The record continues in {describe(reference)}.", origin="system")
+        while reference and (record := self.beside(reference, "the continuation")):
+            yield record.value, record.source.path, True
+            reference = string(record.value.get("continued_trajectory_ref"))
+        if reference and self.builder is not None:
+            self.builder.observe(f"The record continues in {describe(reference)}.", origin="system")
 
     def beside(self, reference: str, what: str) -> TraceRecord | None:
         """A trajectory in another file of the same folder, once. A reference never leads out of it."""
         name = Path(reference).name
         if name in self.taken:
-            self.place.notices.note(f"{what} {describe(reference)} was read already", self.source)
+            self.location.notices.note(f"{what} {describe(reference)} was read already", self.source)
             return None
         self.taken.add(name)
         try:
-            record = self.place.beside(self.place.path.parent / name).document()
+            record = self.location.beside(self.location.path.parent / name).document()
         except (NoTrajectory, OSError, ValueError):
-            self.place.notices.note(f"{what} {describe(reference)} is not there or cannot be read", self.source)
+            self.location.notices.note(f"{what} {describe(reference)} is not there or cannot be read", self.source)
             return None
         if not _is_atif(record.value):
-            self.place.notices.skip(f"{what} is not an ATIF trajectory", record.source)
+            self.location.notices.skip(f"{what} is not an ATIF trajectory", record.source)
             return None
         return record
 
-    def open(self, value: dict[str, Any], source: Source) -> StepDraft:
+    def open(self, value: dict[str, Any], source: Source) -> StepBuilder:
         """A new action."""
         model = string(value.get("model_name"))
-        draft = StepDraft(source=source, timestamp=_time(value), usage=_step_usage(value.get("metrics")))
+        builder = StepBuilder(source=source, timestamp=_time(value), usage=_step_usage(value.get("metrics")))
         if self.model is None:
             self.model = model
         elif model is not None and model != self.model and _short(model) != _short(self.model):
-            draft.model = model
+            builder.model = model
         message = text_of(value.get("message"))
-        draft.reasoning.append(text_of(value.get("reasoning_content")))
-        draft.calls += [call for one in objs(value.get("tool_calls")) for call in self.calls(_call(one))]
-        self.call_ids.update(call.id for call in draft.calls if call.id)
+        builder.reasoning.append(text_of(value.get("reasoning_content")))
+        builder.calls += [call for item in objs(value.get("tool_calls")) for call in self.calls(_call(item))]
+        self.call_ids.update(call.id for call in builder.calls if call.id)
         if self.own:
-            draft.agent = string(obj(value.get("extra")).get("agent"))
-        elif not draft.calls and (spoken := spoken_calls(message, _answer_of(value))):
-            message, draft.calls = spoken.text, spoken.calls
-        if not (draft.calls and _is_filler(message, draft.calls[0])):
-            draft.message.append(message)
-        return draft
+            builder.agent = string(obj(value.get("extra")).get("agent"))
+        elif not builder.calls and (spoken := spoken_calls(message, _answer_of(value))):
+            message, builder.calls = spoken.text, spoken.calls
+        if not (builder.calls and _is_filler(message, builder.calls[0])):
+            builder.message.append(message)
+        return builder
 
     def calls(self, call: ToolCall) -> list[ToolCall]:
         """A call, or those of the JavaScript program that Codex's `exec` runs."""
         if call.name != "exec":
             return [call]
         code = string(call.arguments.get("input")) or string(call.arguments.get("code"))
-        if code is None or (found := program(code, call.id)) is None:
+        if code is None or (parsed := program(code, call.id)) is None:
             return [call]
-        self.programs[call.id or ""] = found.calls[0].id if len(found.calls) == 1 else None
-        return found.calls
+        self.programs[call.id or ""] = parsed.calls[0].id if len(parsed.calls) == 1 else None
+        return parsed.calls
 
     def is_result(self, value: dict[str, Any]) -> bool:
         """Whether an agent step is only the output of a call of a step before."""
@@ -223,7 +225,7 @@ class _Reading:
 
     def observe(self, value: dict[str, Any], source: Source, embedded: dict[str, dict[str, Any]]) -> None:
         """The results of an agent step, or of a system step that did something itself."""
-        if self.draft is None:
+        if self.builder is None:
             return
         extra = obj(value.get("extra"))
         results = objs(obj(value.get("observation")).get("results"))
@@ -237,14 +239,14 @@ class _Reading:
                 if noted := obj(result.get("extra")):
                     self.note(text, call_id, noted)
                 else:
-                    self.draft.observe(text, call_id)
+                    self.builder.observe(text, call_id)
             for reference in objs(result.get("subagent_trajectory_ref")):
-                self.draft.subagents += self.subagent(reference, source, embedded)
+                self.builder.subagents += self.subagent(reference, source, embedded)
 
     def note(self, text: str, call_id: str | None, noted: dict[str, Any]) -> None:
         """A result of which the writer notes more than the text."""
-        if self.draft is not None:
-            self.draft.observe(
+        if self.builder is not None:
+            self.builder.observe(
                 text,
                 call_id or string(noted.get("call_id")),
                 is_error=flag(noted.get("is_error"), noted.get("tool_result_is_error")),
@@ -255,7 +257,7 @@ class _Reading:
     def hear(self, value: dict[str, Any], source: Source, embedded: dict[str, dict[str, Any]]) -> None:
         """A step of the user or of the system."""
         text = text_of(value.get("message"))
-        if self.draft is None:
+        if self.builder is None:
             if value.get("source") == "user" and text:
                 self.prompts.append(text)
             elif text and (unwrap_prompt(text) != text):
@@ -263,7 +265,7 @@ class _Reading:
             return
         if text:
             origin, is_error = value["source"], flag(obj(value.get("extra")).get("is_error"))
-            self.draft.observe(text, origin=origin, is_error=is_error, timestamp=_time(value))
+            self.builder.observe(text, origin=origin, is_error=is_error, timestamp=_time(value))
         self.observe(value, source, embedded)
 
     def subagent(
@@ -271,17 +273,17 @@ class _Reading:
     ) -> Iterator[Trajectory]:
         """The trajectory that a result refers to."""
         if self.depth >= MAX_DEPTH:
-            self.place.notices.note("sub-agents nested too deeply; the rest is left out", source)
+            self.location.notices.note("sub-agents nested too deeply; the rest is left out", source)
             return
-        found = next((embedded[key] for key in _identities(reference)[:1] if key in embedded), None)
-        if found is not None:
-            for key in [key for key, value in embedded.items() if value is found]:
+        document = next((embedded[key] for key in _identities(reference)[:1] if key in embedded), None)
+        if document is not None:
+            for key in [key for key, value in embedded.items() if value is document]:
                 del embedded[key]
-            record = TraceRecord(found, Source(source.path, source.line, source.index, part="sub-agent"))
+            record = TraceRecord(document, Source(source.path, source.line, source.index, part="sub-agent"))
         elif path := string(reference.get("trajectory_path")):
             record = self.beside(path, "the sub-agent's trajectory")
         else:
-            self.place.notices.note("a sub-agent's trajectory is referred to that is not there or was read", source)
+            self.location.notices.note("a sub-agent's trajectory is referred to that is not there or was read", source)
             return
         if record is not None and _is_atif(record.value):
             yield from self.nested(record.value, record.source)
@@ -298,10 +300,10 @@ class _Reading:
             document["steps"] = [*group.values()]
             yield from self.nested(document, Source(name, index=min(group)), tuple(group))
 
-    def nested(self, document: dict[str, Any], source: Source, places: Sequence[int] = ()) -> Iterator[Trajectory]:
-        """A sub-agent; `places` are the indices of its steps if they are among those of others."""
-        reading = _Reading(document, source, self.place, self.depth + 1, self.taken)
-        reading.places = places
+    def nested(self, document: dict[str, Any], source: Source, indices: Sequence[int] = ()) -> Iterator[Trajectory]:
+        """A sub-agent; `indices` are the indices of its steps if they are among those of others."""
+        reading = _Reading(document, source, self.location, self.depth + 1, self.taken)
+        reading.indices = indices
         stream = reading.stream()
         if stream is not None:
             stream.notices = Notices()  # notices about a sub-agent belong to the whole attempt
@@ -369,22 +371,22 @@ def _short(model: str) -> str:
 
 
 def _step_usage(metrics: Any) -> Usage | None:
-    found = obj(metrics)
-    written = whole(obj(found.get("extra")).get("cache_creation_input_tokens"))
+    counts = obj(metrics)
+    written = whole(obj(counts.get("extra")).get("cache_creation_input_tokens"))
     return _usage(
-        found.get("prompt_tokens"),
-        found.get("cached_tokens"),
+        counts.get("prompt_tokens"),
+        counts.get("cached_tokens"),
         written,
-        found.get("completion_tokens"),
-        found.get("cost_usd"),
+        counts.get("completion_tokens"),
+        counts.get("cost_usd"),
     )
 
 
 def _total(metrics: Any) -> Usage | None:
-    found = obj(metrics)
-    written = whole(obj(found.get("extra")).get("total_cache_creation_input_tokens"))
+    counts = obj(metrics)
+    written = whole(obj(counts.get("extra")).get("total_cache_creation_input_tokens"))
     keys = ("total_prompt_tokens", "total_cached_tokens", "total_completion_tokens", "total_cost_usd")
-    prompt, cached, output, cost = (found.get(key) for key in keys)
+    prompt, cached, output, cost = (counts.get(key) for key in keys)
     return _usage(prompt, cached, written, output, cost)
 
 

@@ -31,7 +31,7 @@ from dense.readers.folders.continuations import SESSION, earlier_lines, parent_o
 from dense.readers.json_value import first_string, flag, is_obj, is_seq, number, obj, string
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation, steps_of_lines
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Source, Step, Task, Trajectory
 
@@ -68,8 +68,8 @@ class ClaudeCode:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_line(obj(record)) for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        session = _Session(place, _Agents(place.path))
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        session = _Session(location, _Agents(location.path))
         if stream := session.stream(records):
             yield stream
         else:  # a main agent that did nothing must not hide the others
@@ -134,15 +134,15 @@ def _started_by(path: Path) -> str | None:
 class _Session:
     """Goes through the lines of one agent and builds its steps."""
 
-    def __init__(self, place: TraceLocation, agents: _Agents, side: bool = False) -> None:
-        self.place, self.agents = place, agents
-        self.notices = place.notices
+    def __init__(self, location: TraceLocation, agents: _Agents, side: bool = False) -> None:
+        self.location, self.agents = location, agents
+        self.notices = location.notices
         self.is_side = side
         self.id = self.version = self.model = None
         self.prompts: list[str] = []
         self.commands: list[str] = []
         self.expansions: list[str] = []
-        self.draft: StepDraft | None = None
+        self.builder: StepBuilder | None = None
         self.response: str | None = None
         self.cost: float | None = None
         self.time: str | None = None
@@ -159,15 +159,15 @@ class _Session:
         before: Iterator[TraceRecord] = iter(())
         if not self.is_side and parent_of_session(first_line):
             self.learn(first_line)  # the session is the one that goes on
-            before = earlier_lines(self.place.path, first_line, self.notices)
+            before = earlier_lines(self.location.path, first_line, self.notices)
         steps = self.steps(chain(before, head, records))
         first = next(steps, None)
         if first is None:
             return None
         stream = Stream(
             format=ClaudeCode.name,
-            id=self.id or self.place.path.stem,
-            source=Source(self.place.name),
+            id=self.id or self.location.path.stem,
+            source=Source(self.location.name),
             notices=self.notices,
         )
         stream.agent, stream.agent_version, stream.model = ClaudeCode.name, self.version, self.model
@@ -235,25 +235,25 @@ class _Session:
         """A line of a response: it opens a step, or adds to the one that its response has opened."""
         model = string(message.get("model"))
         if model == "<synthetic>":  # not the model's words: an error or a filler of the program
-            if self.draft is not None and (text := text_of(message.get("content"))):
-                self.draft.observe(text, origin="system", is_error=flag(line.get("isApiErrorMessage")))
+            if self.builder is not None and (text := text_of(message.get("content"))):
+                self.builder.observe(text, origin="system", is_error=flag(line.get("isApiErrorMessage")))
             return None
         response = first_string((message.get("id"), line.get("requestId"), line.get("uuid")))
         done = None
-        if self.draft is None or response is None or response != self.response:
+        if self.builder is None or response is None or response != self.response:
             done = self.close()
-            self.draft, self.response = StepDraft(source=source, timestamp=string(line.get("timestamp"))), response
+            self.builder, self.response = StepBuilder(source=source, timestamp=string(line.get("timestamp"))), response
             if self.model is None:
                 self.model = model
             elif model != self.model:
-                self.draft.model = model
+                self.builder.model = model
         content = message.get("content")
         for part in content if is_seq(content) else [content]:
             if is_obj(part):
-                add_part(self.draft, part)
+                add_part(self.builder, part)
             else:
-                self.draft.message.append(text_of(part))
-        self.draft.usage = usage_of(message.get("usage")) or self.draft.usage
+                self.builder.message.append(text_of(part))
+        self.builder.usage = usage_of(message.get("usage")) or self.builder.usage
         return done
 
     def hear(self, line: dict[str, Any], message: dict[str, Any], source: Source) -> None:
@@ -276,10 +276,10 @@ class _Session:
             text = f"{command} {element(text, 'command-args')}".strip()
         elif not unwrap_prompt(text):
             return
-        if self.draft is not None:
+        if self.builder is not None:
             # A command to the program itself asks the agent for nothing.
             origin = "system" if is_meta or command in OWN_COMMANDS else "user"
-            self.draft.observe(text, origin=origin, timestamp=self.time)
+            self.builder.observe(text, origin=origin, timestamp=self.time)
         elif command:
             if command not in OWN_COMMANDS:
                 self.commands.append(text)
@@ -287,7 +287,7 @@ class _Session:
             (self.expansions if is_meta else self.prompts).append(text)
 
     def result(self, part: dict[str, Any], detail: dict[str, Any], source: Source) -> None:
-        if self.draft is None:
+        if self.builder is None:
             self.notices.skip("tool result before any action", source)
             return
         text, is_error = text_of(part.get("content")), flag(part.get("is_error"))
@@ -295,15 +295,15 @@ class _Session:
         if kept := string(detail.get("persistedOutputPath")):
             text = self.persisted(kept, source) or text
         call_id = string(part.get("tool_use_id"))
-        self.draft.observe(text, call_id, is_error=is_error, exit_code=int(code[1]) if code else None)
+        self.builder.observe(text, call_id, is_error=is_error, exit_code=int(code[1]) if code else None)
         if name := string(detail.get("agentId")):
-            self.draft.subagents += self.subagent(name)
+            self.builder.subagents += self.subagent(name)
 
     def persisted(self, kept: str, source: Source) -> str | None:
         """The output that was too long for the line. Only the file's name is trusted, and only in the session's own
         folder."""
         *_, owner, _, name = ["", "", *re.split(r"[/\\]", kept)]
-        own = self.place.path
+        own = self.location.path
         session = own.parent.parent if own.parent.name == "subagents" else own.with_suffix("")
         if SESSION.fullmatch(f"{owner}.jsonl") and not (session / "tool-results" / name).exists():
             session = session.with_name(owner)  # a copied line of the session that this one goes on from
@@ -321,31 +321,31 @@ class _Session:
 
     def close(self, is_last: bool = False) -> Step | None:
         """The open step, with the sub-agents that its calls started; the last has those of which it is not known."""
-        draft, self.draft = self.draft, None
-        if draft is None:
+        builder, self.builder = self.builder, None
+        if builder is None:
             return None
-        for call in draft.calls:
+        for call in builder.calls:
             if name := self.agents.by_call.get(call.id or ""):
-                draft.subagents += self.subagent(name)
-        draft.subagents += self.close_sides()
+                builder.subagents += self.subagent(name)
+        builder.subagents += self.close_sides()
         for name in self.agents.left() if is_last and not self.is_side else []:
-            self.notices.note(f"sub-agent {name} is linked to no call", Source(self.place.name))
-            draft.subagents += self.subagent(name)
-        return draft.build()
+            self.notices.note(f"sub-agent {name} is linked to no call", Source(self.location.name))
+            builder.subagents += self.subagent(name)
+        return builder.build()
 
     def subagent(self, name: str) -> Iterator[Trajectory]:
         """The sub-agent of this name from its own file, once."""
         path = self.agents.take(name)
         if path is None:
             return
-        file = self.place.beside(path)
-        place = TraceLocation(path, file.name, Notices(self.notices.strict))
-        file.notices = place.notices
+        file = self.location.beside(path)
+        location = TraceLocation(path, file.name, Notices(self.notices.strict))
+        file.notices = location.notices
         try:
-            if stream := _Session(place, self.agents, side=True).stream(file.records()):
+            if stream := _Session(location, self.agents, side=True).stream(file.records()):
                 yield stream.collect()
             else:
-                self.notices.items += place.notices.take()
+                self.notices.items += location.notices.take()
                 self.notices.skip("no step in the sub-agent's file", Source(file.name))
         except (NoTrajectory, OSError) as error:
             self.notices.skip(f"the sub-agent's file cannot be read ({error})", Source(file.name))
@@ -356,7 +356,7 @@ class _Session:
         root = string(line.get("parent_tool_use_id")) or (self.roots.get(parent, parent) if parent else uuid)
         self.roots[uuid] = root
         if root not in self.sides:
-            self.sides[root] = (_Session(self.place, self.agents, side=True), [], source)
+            self.sides[root] = (_Session(self.location, self.agents, side=True), [], source)
         session, steps, _ = self.sides[root]
         if done := session.feed(line, source):
             steps.append(done)
@@ -365,9 +365,9 @@ class _Session:
         """The sub-agents of a session without a step of its own."""
         for name in [*self.agents.files]:
             if (path := self.agents.take(name)) is not None:
-                file = self.place.beside(path)
-                place = TraceLocation(path, file.name, self.notices)
-                if stream := _Session(place, self.agents, side=True).stream(file.records()):
+                file = self.location.beside(path)
+                location = TraceLocation(path, file.name, self.notices)
+                if stream := _Session(location, self.agents, side=True).stream(file.records()):
                     yield stream
 
     def close_sides(self) -> Iterator[Trajectory]:
@@ -376,7 +376,7 @@ class _Session:
             if done := session.close():
                 steps.append(done)
             if steps:
-                identity = f"{self.id or self.place.path.stem}/side-{source.line or number_}"
+                identity = f"{self.id or self.location.path.stem}/side-{source.line or number_}"
                 stream = Stream(
                     format=ClaudeCode.name, id=identity, source=source, notices=Notices(), steps=iter(steps)
                 )

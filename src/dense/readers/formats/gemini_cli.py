@@ -35,7 +35,7 @@ from dense.readers.files import TraceRecord
 from dense.readers.json_value import first_string, is_obj, is_seq, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Source, Step, ToolCall, Trajectory, Usage
 
@@ -55,21 +55,21 @@ class GeminiCli:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_header, head[:5])) or any(map(_is_init, head[:5]))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         first = next(records, None)
         if first is None:
             return
         records = chain([first], records)
         if string(obj(first.value).get("type")) in STREAM_TYPES and "id" not in obj(first.value):
-            yield from _read_stream_json(records, place, self.name)
+            yield from _read_stream_json(records, location, self.name)
             return
         if is_seq(obj(first.value).get("messages")):
             for record in records:
-                session = _Session(place=place, format=self.name)
+                session = _Session(location=location, format=self.name)
                 session.take_document(record)
                 yield from session.streams()
             return
-        session = _Session(place=place, format=self.name)
+        session = _Session(location=location, format=self.name)
         for record in records:
             session.take(record)
         yield from session.streams()
@@ -89,7 +89,7 @@ def _is_init(value: Any) -> bool:
 class _Session:
     """The messages of a session after all control records so far."""
 
-    place: TraceLocation
+    location: TraceLocation
     format: str
     depth: int = 0
     id: str | None = None
@@ -104,7 +104,7 @@ class _Session:
     def take(self, record: TraceRecord) -> None:
         value = record.value
         if not is_obj(value):
-            self.place.notices.skip(f"not a record: {describe(value)}", record.source)
+            self.location.notices.skip(f"not a record: {describe(value)}", record.source)
         elif isinstance(value.get("$rewindTo"), str):
             self._rewind(value["$rewindTo"], record.source)
         elif "$set" in value:
@@ -115,7 +115,7 @@ class _Session:
         elif isinstance(value.get("sessionId"), str):
             self.id = self.id or value["sessionId"]
         else:
-            self.place.notices.skip(f"unknown record: {describe(value)}", record.source)
+            self.location.notices.skip(f"unknown record: {describe(value)}", record.source)
 
     def take_document(self, record: TraceRecord) -> None:
         """The whole session as one value, as older versions wrote it."""
@@ -126,7 +126,7 @@ class _Session:
             if is_obj(message):
                 self.messages[f"{index}"] = TraceRecord(message, source)
             else:
-                self.place.notices.skip(f"not a message: {describe(message)}", source)
+                self.location.notices.skip(f"not a message: {describe(message)}", source)
 
     def streams(self) -> Iterator[Stream]:
         model, steps, prompts = self._steps()
@@ -134,9 +134,9 @@ class _Session:
             return
         stream = Stream(
             format=self.format,
-            id=self.id or self.place.path.stem,
-            source=self.place.source(),
-            notices=self.place.notices,
+            id=self.id or self.location.path.stem,
+            source=self.location.source(),
+            notices=self.location.notices,
         )
         stream.agent, stream.model, stream.task = AGENT, model, task_of(prompts)
         stream.steps = iter(steps)
@@ -148,7 +148,7 @@ class _Session:
         ids = list(self.messages)
         to = self.copies.get(to, to)
         if to not in self.messages:
-            self.place.notices.skip(f"rewind to a message that is not there: {to}", source)
+            self.location.notices.skip(f"rewind to a message that is not there: {to}", source)
             return
         for gone in ids[ids.index(to) :]:
             del self.messages[gone]
@@ -171,103 +171,105 @@ class _Session:
     def _steps(self) -> tuple[str | None, list[Step], list[str]]:
         model: str | None = None
         prompts: list[str] = []
-        drafts: list[StepDraft] = []
+        builders: list[StepBuilder] = []
         for key, (message, source) in self.messages.items():
             kind = string(message.get("type"))
             if kind == "gemini":
-                drafts.append(self._draft(message, source))
+                builders.append(self._builder(message, source))
                 model = model or string(message.get("model"))
-                drafts[-1].model = None if drafts[-1].model == model else drafts[-1].model
+                builders[-1].model = None if builders[-1].model == model else builders[-1].model
             elif kind == "user":
-                self._user(message, key in self.restated, drafts, prompts)
+                self._user(message, key in self.restated, builders, prompts)
             elif kind == "error":
-                if drafts and (text := _text(message.get("content"))):
-                    drafts[-1].observe(text, origin="system", is_error=True)
+                if builders and (text := _text(message.get("content"))):
+                    builders[-1].observe(text, origin="system", is_error=True)
             elif kind not in SILENT:
-                self.place.notices.skip(f"message of unknown type {describe(message.get('type'))}", source)
-        return model, [draft.build() for draft in drafts], prompts
+                self.location.notices.skip(f"message of unknown type {describe(message.get('type'))}", source)
+        return model, [builder.build() for builder in builders], prompts
 
-    def _user(self, message: dict[str, Any], restated: bool, drafts: list[StepDraft], prompts: list[str]) -> None:
+    def _user(self, message: dict[str, Any], restated: bool, builders: list[StepBuilder], prompts: list[str]) -> None:
         for result in _results(message):
-            _answer(drafts, result)
+            _answer(builders, result)
         # A hook's words come before the prompt in the same message.
         text = unwrap_prompt(_text(message.get("displayContent")) or _words(message))
         if not text.strip() or text.lstrip().startswith(COMMANDS):
             return
-        if drafts:
+        if builders:
             origin = "system" if restated else "user"
-            drafts[-1].observe(text, origin=origin, timestamp=string(message.get("timestamp")))
+            builders[-1].observe(text, origin=origin, timestamp=string(message.get("timestamp")))
         elif not restated:
             prompts.append(text)
 
-    def _draft(self, message: dict[str, Any], source: Source) -> StepDraft:
-        draft = StepDraft(source=source, model=string(message.get("model")), timestamp=string(message.get("timestamp")))
-        draft.usage = _usage(message.get("tokens"))
+    def _builder(self, message: dict[str, Any], source: Source) -> StepBuilder:
+        builder = StepBuilder(
+            source=source, model=string(message.get("model")), timestamp=string(message.get("timestamp"))
+        )
+        builder.usage = _usage(message.get("tokens"))
         content = message.get("content")
         parts = [part for part in content if is_obj(part)] if is_seq(content) else []
-        draft.message.append(_words(message))
+        builder.message.append(_words(message))
         thoughts = [_text(part.get("text")) for part in parts if part.get("thought") is True]
-        draft.reasoning += [_thought(thought) for thought in objs(message.get("thoughts"))] or thoughts
+        builder.reasoning += [_thought(thought) for thought in objs(message.get("thoughts"))] or thoughts
         recorded = objs(message.get("toolCalls"))
         for call in recorded:
-            draft.calls.append(_call(call))
-            self._observe(draft, call)
+            builder.calls.append(_call(call))
+            self._observe(builder, call)
         if not recorded:
-            draft.calls += [_call(obj(part["functionCall"])) for part in parts if "functionCall" in part]
-        return draft
+            builder.calls += [_call(obj(part["functionCall"])) for part in parts if "functionCall" in part]
+        return builder
 
-    def _observe(self, draft: StepDraft, call: dict[str, Any]) -> None:
+    def _observe(self, builder: StepBuilder, call: dict[str, Any]) -> None:
         call_id, status = string(call.get("id")), call.get("status")
         if call.get("result") is not None:
             is_error = {"success": False, "error": True, "cancelled": True}.get(str(status))
-            draft.observe(_result_text(call["result"], call_id), call_id, is_error=is_error)
+            builder.observe(_result_text(call["result"], call_id), call_id, is_error=is_error)
         agent = string(call.get("agentId"))
         if agent and FILE_NAME.fullmatch(agent) and self.depth < MAX_DEPTH and self.id:
-            draft.subagents += self._subagent(f"{agent}.jsonl")
+            builder.subagents += self._subagent(f"{agent}.jsonl")
 
     def _subagent(self, name: str) -> list[Trajectory]:
         if name in self.subagents or not self.id or not FILE_NAME.fullmatch(self.id):
             return []
-        chats = self.place.path.parent if self.depth == 0 else self.place.path.parent.parent
+        chats = self.location.path.parent if self.depth == 0 else self.location.path.parent.parent
         path = chats / self.id / name
         if not path.is_file():
             return []
         self.subagents.add(name)
-        place = TraceLocation(path, self.place.beside(path).name, Notices(self.place.notices.strict))
-        session = _Session(place=place, format=self.format, depth=self.depth + 1)
+        location = TraceLocation(path, self.location.beside(path).name, Notices(self.location.notices.strict))
+        session = _Session(location=location, format=self.format, depth=self.depth + 1)
         try:
-            for record in place.beside(path).records():
+            for record in location.beside(path).records():
                 session.take(record)
         except (DenseError, OSError) as error:
-            self.place.notices.skip(f"the sub-agent cannot be read ({error})", place.source())
+            self.location.notices.skip(f"the sub-agent cannot be read ({error})", location.source())
         return [stream.collect() for stream in session.streams()]
 
     def _other_subagents(self) -> Iterator[Stream]:
         """Sub-agents that no step names, as older versions do not."""
         if not self.id or not FILE_NAME.fullmatch(self.id):
             return
-        for path in sorted((self.place.path.parent / self.id).glob("*.jsonl")):
-            for found in self._subagent(path.name):
+        for path in sorted((self.location.path.parent / self.id).glob("*.jsonl")):
+            for trajectory in self._subagent(path.name):
                 yield Stream(
                     format=self.format,
-                    id=found.id,
-                    source=found.source,
-                    notices=self.place.notices,
-                    steps=iter(found.steps),
-                    agent=found.agent,
-                    model=found.model,
-                    task=found.task,
-                    usage=found.usage,
+                    id=trajectory.id,
+                    source=trajectory.source,
+                    notices=self.location.notices,
+                    steps=iter(trajectory.steps),
+                    agent=trajectory.agent,
+                    model=trajectory.model,
+                    task=trajectory.task,
+                    usage=trajectory.usage,
                 )
 
 
-def _answer(drafts: list[StepDraft], result: dict[str, Any]) -> None:
+def _answer(builders: list[StepBuilder], result: dict[str, Any]) -> None:
     """A result in a user's message, for the call that has none yet."""
     call_id = string(result.get("id"))
-    for draft in reversed(drafts):
-        if any(call.id == call_id for call in draft.calls):
-            if all(observation.call_id != call_id for observation in draft.observations):
-                draft.observe(_response_text(result), call_id)
+    for builder in reversed(builders):
+        if any(call.id == call_id for call in builder.calls):
+            if all(observation.call_id != call_id for observation in builder.observations):
+                builder.observe(_response_text(result), call_id)
             return
 
 
@@ -342,8 +344,8 @@ def _usage(tokens: Any) -> Usage | None:
     )
 
 
-def _read_stream_json(records: Iterator[TraceRecord], place: TraceLocation, name: str) -> Iterator[Stream]:
-    stream = Stream(format=name, id=place.path.stem, source=place.source(), notices=place.notices, agent=AGENT)
+def _read_stream_json(records: Iterator[TraceRecord], location: TraceLocation, name: str) -> Iterator[Stream]:
+    stream = Stream(format=name, id=location.path.stem, source=location.source(), notices=location.notices, agent=AGENT)
     prompts: list[str] = []
     steps = _stream_json_steps(records, stream, prompts)
     first = next(steps, None)
@@ -354,59 +356,59 @@ def _read_stream_json(records: Iterator[TraceRecord], place: TraceLocation, name
 
 
 def _stream_json_steps(records: Iterator[TraceRecord], stream: Stream, prompts: list[str]) -> Iterator[Step]:
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     for record in records:
         value, source = obj(record.value), record.source
         kind = string(value.get("type"))
         acts = kind == "tool_use" or (kind == "message" and value.get("role") == "assistant")
-        if acts and (draft is None or draft.observations):
-            if draft is not None:
-                yield _joined(draft)
-            draft = StepDraft(source=source, timestamp=string(value.get("timestamp")))
-        if acts and draft is not None:
-            _act(draft, value)
+        if acts and (builder is None or builder.observations):
+            if builder is not None:
+                yield _joined(builder)
+            builder = StepBuilder(source=source, timestamp=string(value.get("timestamp")))
+        if acts and builder is not None:
+            _act(builder, value)
         elif kind == "init":
             stream.id, stream.model = string(value.get("session_id")) or stream.id, string(value.get("model"))
         elif kind == "message" and value.get("role") == "user":
-            _said(draft, prompts, _text(value.get("content")))
-        elif kind == "tool_result" and draft is not None:
-            _stream_result(draft, value)
-        elif kind == "error" and draft is not None:
-            draft.observe(_text(value.get("message")), origin="system", is_error=value.get("severity") == "error")
+            _said(builder, prompts, _text(value.get("content")))
+        elif kind == "tool_result" and builder is not None:
+            _stream_result(builder, value)
+        elif kind == "error" and builder is not None:
+            builder.observe(_text(value.get("message")), origin="system", is_error=value.get("severity") == "error")
         elif kind == "result":
             stream.usage = _stream_usage(value.get("stats")) or stream.usage
         elif kind not in STREAM_TYPES or kind == "message":
             stream.notices.skip(f"unknown record: {describe(record.value)}", source)
-    if draft is not None:
-        yield _joined(draft)
+    if builder is not None:
+        yield _joined(builder)
 
 
-def _act(draft: StepDraft, value: dict[str, Any]) -> None:
+def _act(builder: StepBuilder, value: dict[str, Any]) -> None:
     if value.get("type") == "message":
-        draft.message.append(_text(value.get("content")))
+        builder.message.append(_text(value.get("content")))
         return
     name = string(value.get("tool_name")) or "?"
-    draft.calls.append(ToolCall(name, arguments_of(value.get("parameters")), string(value.get("tool_id"))))
+    builder.calls.append(ToolCall(name, arguments_of(value.get("parameters")), string(value.get("tool_id"))))
 
 
-def _joined(draft: StepDraft) -> Step:
+def _joined(builder: StepBuilder) -> Step:
     """The step, its message put together from the pieces in which it came."""
-    draft.message = ["".join(draft.message)]
-    return draft.build()
+    builder.message = ["".join(builder.message)]
+    return builder.build()
 
 
-def _said(draft: StepDraft | None, prompts: list[str], text: str) -> None:
-    if draft is None:
+def _said(builder: StepBuilder | None, prompts: list[str], text: str) -> None:
+    if builder is None:
         prompts.append(text)
     else:
-        draft.observe(text, origin="user")
+        builder.observe(text, origin="user")
 
 
-def _stream_result(draft: StepDraft, value: dict[str, Any]) -> None:
+def _stream_result(builder: StepBuilder, value: dict[str, Any]) -> None:
     """The error's own message is what the model saw; `output` is what a person was shown."""
     text = _text(obj(value.get("error")).get("message")) or _text(value.get("output"))
     is_error = {"success": False, "error": True}.get(str(value.get("status")))
-    draft.observe(text, string(value.get("tool_id")), is_error=is_error)
+    builder.observe(text, string(value.get("tool_id")), is_error=is_error)
 
 
 def _stream_usage(stats: Any) -> Usage | None:

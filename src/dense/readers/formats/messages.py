@@ -67,7 +67,7 @@ class Messages:
     def claims(self, head: Sequence[Any]) -> bool:
         return _is_chat(list(head)) or any(_is_chat(_list_of(record)) for record in head[:5])
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         opening: list[TraceRecord] = []
         for record in records:
             opening.append(record)
@@ -75,36 +75,36 @@ class Messages:
                 break
         records = chain(opening, records)
         if opening and _is_message(opening[-1].value):
-            yield from self._stream(records, place, place.source(), {}, place.path.stem)
+            yield from self._stream(records, location, location.source(), {}, location.path.stem)
             return
-        yield from held_back(self._each(records, place), place.notices)
+        yield from held_back(self._each(records, location), location.notices)
 
-    def _each(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def _each(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         used: set[str] = set()
         for record in records:
             messages = _list_of(record.value)
             if not messages:
-                place.notices.skip(f"no messages: {describe(record.value)}", record.source)
+                location.notices.skip(f"no messages: {describe(record.value)}", record.source)
                 continue
-            name = _name(obj(record.value), record.source, place.path.stem, used)
-            own = replace(place, notices=Notices(place.notices.strict))
-            found = list(
+            name = _name(obj(record.value), record.source, location.path.stem, used)
+            own = replace(location, notices=Notices(location.notices.strict))
+            streams = list(
                 self._stream(_records(messages, record.source, name), own, record.source, obj(record.value), name)
             )
-            yield from found
-            if not found:
-                place.notices.items += own.notices.take()
+            yield from streams
+            if not streams:
+                location.notices.items += own.notices.take()
 
     def _stream(
-        self, records: Iterable[TraceRecord], place: TraceLocation, source: Source, around: dict[str, Any], name: str
+        self, records: Iterable[TraceRecord], location: TraceLocation, source: Source, around: dict[str, Any], name: str
     ) -> Iterator[Stream]:
-        chat = Chat(notices=place.notices, calls_in_text=True)
+        chat = Chat(notices=location.notices, calls_in_text=True)
         steps = chat.steps(_in_one_dialect(iter(records)))
         first = next(steps, None)
         if first is None:
-            place.notices.note("no message of an agent", source)
+            location.notices.note("no message of an agent", source)
             return
-        stream = Stream(format=self.name, id=name, source=source, notices=place.notices, steps=chain([first], steps))
+        stream = Stream(format=self.name, id=name, source=source, notices=location.notices, steps=chain([first], steps))
         stream.agent = self.agent
         stream.model = string(around.get("model")) or chat.model
         stream.task = task_of(chat.prompts, string(around.get("instance_id")))
@@ -123,7 +123,7 @@ def _list_of(value: Any) -> list[Any]:
     """The messages that a record holds."""
     if is_seq(value):
         return value
-    return seq(next((found for key in LIST_KEYS if (found := seq(obj(value).get(key)))), None))
+    return seq(next((messages for key in LIST_KEYS if (messages := seq(obj(value).get(key)))), None))
 
 
 def _name(around: dict[str, Any], source: Source, stem: str, used: set[str]) -> str:
@@ -180,13 +180,13 @@ def _is_chat(messages: list[Any]) -> bool:
 def _in_one_dialect(records: Iterator[TraceRecord]) -> Iterator[TraceRecord]:
     """The messages as `Chat` takes them: one message for each response of the model."""
     items: list[TraceRecord] = []
-    held: TraceRecord | None = None
+    waiting: TraceRecord | None = None
     for record in records:
         value = obj(record.value)
-        again = held is not None and _is_same_message(held.value, value)
-        if held is not None and not again:
-            yield from _ui_messages(held)
-            held = None
+        again = waiting is not None and _is_same_message(waiting.value, value)
+        if waiting is not None and not again:
+            yield from _ui_messages(waiting)
+            waiting = None
         is_part_of_response = _is_response_item(value)
         if items and not is_part_of_response:
             yield _joined(items)
@@ -195,13 +195,13 @@ def _in_one_dialect(records: Iterator[TraceRecord]) -> Iterator[TraceRecord]:
             items.append(record)
         elif _is_ui(value):
             # Held back, because it may be written again as it streams.
-            held = record if held is None else TraceRecord(value, held.source)
+            waiting = record if waiting is None else TraceRecord(value, waiting.source)
         else:
             yield from _plain(record)
     if items:
         yield _joined(items)
-    if held is not None:
-        yield from _ui_messages(held)
+    if waiting is not None:
+        yield from _ui_messages(waiting)
 
 
 def _is_response_item(value: dict[str, Any]) -> bool:
@@ -214,9 +214,9 @@ def _is_ui(value: dict[str, Any]) -> bool:
     return bool(seq(value.get("parts"))) and not is_seq(value.get("content"))
 
 
-def _is_same_message(held: dict[str, Any], coming: dict[str, Any]) -> bool:
-    key = string(held.get("id"))
-    return key is not None and coming.get("id") == key and _is_ui(coming) and _role(coming) == _role(held)
+def _is_same_message(waiting: dict[str, Any], coming: dict[str, Any]) -> bool:
+    key = string(waiting.get("id"))
+    return key is not None and coming.get("id") == key and _is_ui(coming) and _role(coming) == _role(waiting)
 
 
 def _plain(record: TraceRecord) -> Iterator[TraceRecord]:

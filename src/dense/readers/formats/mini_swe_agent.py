@@ -30,7 +30,7 @@ from dense.readers.embedded import (
 from dense.readers.files import TraceRecord
 from dense.readers.json_value import is_obj, is_seq, number, obj, seq, string, timestamp, whole
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 
@@ -43,11 +43,13 @@ class MiniSweAgent:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_trajectory(record) for record in head) or (len(head) == 1 and _is_bare(head[0]))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        seen: set[str] = set()
-        for record in fitting_documents(records, _has_actions, place.notices, "a trajectory with a step of the agent"):
-            if stream := _stream(record, place):
-                stream.id = unique_id(stream.id, location_of_row(record.source), seen)
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        ids: set[str] = set()
+        for record in fitting_documents(
+            records, _has_actions, location.notices, "a trajectory with a step of the agent"
+        ):
+            if stream := _stream(record, location):
+                stream.id = unique_id(stream.id, location_of_row(record.source), ids)
                 yield stream
 
 
@@ -76,11 +78,11 @@ def _is_bare(value: Any) -> bool:
     ) and any(role_of(message) == "assistant" for message in messages)
 
 
-def _stream(record: TraceRecord, place: TraceLocation) -> Stream | None:
+def _stream(record: TraceRecord, location: TraceLocation) -> Stream | None:
     document = obj(record.value)
     info = obj(document.get("info"))
     config = obj(info.get("config"))
-    chat = Chat(notices=place.notices)
+    chat = Chat(notices=location.notices)
     steps = _steps(chat, _messages(record.value), record.source)
     first = next(steps, None)
     if first is None:
@@ -88,7 +90,11 @@ def _stream(record: TraceRecord, place: TraceLocation) -> Stream | None:
     name = string(document.get("instance_id"))
     identity = name or Path(record.source.path).name.partition(".")[0]
     stream = Stream(
-        format=MiniSweAgent.name, id=identity, source=record.source, notices=place.notices, steps=chain((first,), steps)
+        format=MiniSweAgent.name,
+        id=identity,
+        source=record.source,
+        notices=location.notices,
+        steps=chain((first,), steps),
     )
     stream.agent, stream.agent_version = MiniSweAgent.name, string(info.get("mini_version"))
     stream.model = string(obj(config.get("model")).get("model_name")) or chat.model
@@ -101,37 +107,37 @@ def _steps(chat: Chat, messages: list[Any], source: Source) -> Iterator[Step]:
     code = _CodeMessages(chat)
     for index, message in enumerate(messages):
         if not is_obj(message):
-            place = Source(source.path, source.line, index, source.part)
-            chat.notices.skip(f"not a message: {describe(message)}", place)
+            here = Source(source.path, source.line, index, source.part)
+            chat.notices.skip(f"not a message: {describe(message)}", here)
             continue
         role = message.get("role")
-        if chat.draft is not None and role in ("user", "tool", "exit"):
+        if chat.builder is not None and role in ("user", "tool", "exit"):
             if code.is_open:
-                code.settle(chat.draft, message)
-            _observe(chat.draft, message)
+                code.settle(chat.builder, message)
+            _observe(chat.builder, message)
             continue
-        place = Source(source.path, source.line, index, source.part)
+        here = Source(source.path, source.line, index, source.part)
         code.is_open = False
-        done = chat.act(message, place) if role == "assistant" else chat.feed(message, place)
-        if chat.draft is not None and role == "assistant":
-            _complete(chat.draft, message)
-            if not chat.draft.calls:
-                code.take(chat.draft)
+        done = chat.act(message, here) if role == "assistant" else chat.feed(message, here)
+        if chat.builder is not None and role == "assistant":
+            _complete(chat.builder, message)
+            if not chat.builder.calls:
+                code.take(chat.builder)
         if done is not None:
             yield done
     if done := chat.finish():
         yield done
 
 
-def _complete(draft: StepDraft, message: dict[str, Any]) -> None:
+def _complete(builder: StepBuilder, message: dict[str, Any]) -> None:
     """What an assistant's message has beyond a chat: its command in the text, its response's usage, its time."""
     if len(message) > 2 or "content" not in message:  # more than a role and a text
-        draft.model = draft.usage = None
+        builder.model = builder.usage = None
         if extra := obj(message.get("extra")):
-            draft.usage = usage_of(obj(extra.get("response")).get("usage"))
-            draft.timestamp = draft.timestamp or timestamp(extra.get("timestamp"))
-    if not draft.calls and (spoken := bash_fence("\n".join(draft.message))):
-        draft.message, draft.calls = [spoken.text], spoken.calls
+            builder.usage = usage_of(obj(extra.get("response")).get("usage"))
+            builder.timestamp = builder.timestamp or timestamp(extra.get("timestamp"))
+    if not builder.calls and (spoken := bash_fence("\n".join(builder.message))):
+        builder.message, builder.calls = [spoken.text], spoken.calls
 
 
 class _CodeMessages:
@@ -146,30 +152,30 @@ class _CodeMessages:
         self.is_open = False
         """Whether its answer is still to come."""
 
-    def take(self, draft: StepDraft) -> None:
+    def take(self, builder: StepBuilder) -> None:
         """Takes the calls out of a message that is a program, or whose fence is indented."""
-        if spoken := indented_fence("\n".join(draft.message)):
-            self._message, self.is_open = draft.message, True
-            draft.message, draft.calls = [spoken.text], spoken.calls
+        if spoken := indented_fence("\n".join(builder.message)):
+            self._message, self.is_open = builder.message, True
+            builder.message, builder.calls = [spoken.text], spoken.calls
             return
         if self._functions is None:
             self._functions = offered_functions([*self._chat.system, *self._chat.prompts])
         if not self._functions:
             return
-        self._message, self.is_open = draft.message, True
-        if spoken := python_calls("\n".join(draft.message), self._functions):
-            draft.message, draft.calls = [spoken.text], spoken.calls
+        self._message, self.is_open = builder.message, True
+        if spoken := python_calls("\n".join(builder.message), self._functions):
+            builder.message, builder.calls = [spoken.text], spoken.calls
 
-    def settle(self, draft: StepDraft, answer: dict[str, Any]) -> None:
+    def settle(self, builder: StepBuilder, answer: dict[str, Any]) -> None:
         """By the first answer: a program that was run may be none that we can read, one that was not run has no calls.
         To end the attempt takes no arguments, and is not answered with a return code."""
         self.is_open = False
         was_run = _RETURN_CODE.search(text_of(answer.get("content"))) is not None
-        if was_run and not draft.calls:
+        if was_run and not builder.calls:
             spoken = broken_code("\n".join(self._message))
-            draft.message, draft.calls = [spoken.text], spoken.calls
-        elif not was_run and any(call.arguments for call in draft.calls) and not _submits(draft.calls):
-            draft.message, draft.calls = self._message, []
+            builder.message, builder.calls = [spoken.text], spoken.calls
+        elif not was_run and any(call.arguments for call in builder.calls) and not _submits(builder.calls):
+            builder.message, builder.calls = self._message, []
 
 
 def _submits(calls: list[ToolCall]) -> bool:
@@ -177,17 +183,17 @@ def _submits(calls: list[ToolCall]) -> bool:
     return any("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT" in str(call.arguments.get("command")) for call in calls)
 
 
-def _observe(draft: StepDraft, message: dict[str, Any]) -> None:
+def _observe(builder: StepBuilder, message: dict[str, Any]) -> None:
     """Whoever the role says: what follows a command is its output, the rest are words of the harness."""
     content = message.get("content")
     text = content if isinstance(content, str) else text_of(content)
     code = whole(obj(message["extra"]).get("returncode")) if "extra" in message else None
-    if code is None and "<returncode>" in text and (found := _RETURN_CODE.search(text)):
-        code = int(found[1])
-    is_output = message.get("role") == "tool" or (bool(draft.calls) and not draft.observations)
+    if code is None and "<returncode>" in text and (match := _RETURN_CODE.search(text)):
+        code = int(match[1])
+    is_output = message.get("role") == "tool" or (bool(builder.calls) and not builder.observations)
     if text or is_output:
         call_id = string(message["tool_call_id"]) if "tool_call_id" in message else None
-        draft.observations.append(
+        builder.observations.append(
             Observation(
                 text=text, call_id=call_id, origin="tool" if is_output else "system", is_error=None, exit_code=code
             )

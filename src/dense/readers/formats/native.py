@@ -22,21 +22,21 @@ class Native:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(str(obj(record).get("schema")).startswith(f"{FAMILY}/") for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         for record in records:
             try:
                 read = msgspec.convert(record.value, Trajectory)
             except msgspec.ValidationError as error:
                 schema = obj(record.value).get("schema")
                 reason = str(error) if schema == SCHEMA else f"schema {schema!r}; this version reads {SCHEMA!r}"
-                place.notices.skip(f"not a normalised trajectory: {reason}", record.source)
+                location.notices.skip(f"not a normalised trajectory: {reason}", record.source)
                 continue
-            place.notices.items.extend(read.notices)
+            location.notices.items.extend(read.notices)
             yield Stream(
                 format=read.format,
                 id=read.id,
                 source=read.source,
-                notices=place.notices,
+                notices=location.notices,
                 steps=iter(read.steps),
                 agent=read.agent,
                 agent_version=read.agent_version,

@@ -27,22 +27,22 @@ ROWS = 16
 class ParquetRows:
     """A table with a trace in each row."""
 
-    def read_container(self, file: TraceFile, place: TraceLocation, forced: str | None) -> Iterator[Stream]:
+    def read_container(self, file: TraceFile, location: TraceLocation, forced: str | None) -> Iterator[Stream]:
         """The traces, row by row."""
-        yield from held_back(self.streams(file, place, forced), place.notices)
+        yield from held_back(self.streams(file, location, forced), location.notices)
 
-    def streams(self, file: TraceFile, place: TraceLocation, forced: str | None) -> Iterator[Stream]:
-        seen: set[str] = set()
+    def streams(self, file: TraceFile, location: TraceLocation, forced: str | None) -> Iterator[Stream]:
+        ids: set[str] = set()
         for number, row in enumerate(_rows(file)):
             source = Source(file.name, part=f"row {number}")
-            found = _trace(row, forced)
-            if found is None:
-                place.notices.skip("row without a trace of a known format", source)
+            trace = _trace(row, forced)
+            if trace is None:
+                location.notices.skip("row without a trace of a known format", source)
                 continue
-            chosen, value = found
-            for stream in chosen.read(iter([TraceRecord(value, source)]), place):
+            chosen, value = trace
+            for stream in chosen.read(iter([TraceRecord(value, source)]), location):
                 stream.source = source
-                stream.id = unique_id(stream.id, source, seen)
+                stream.id = unique_id(stream.id, source, ids)
                 yield stream
 
 

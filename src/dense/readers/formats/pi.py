@@ -54,7 +54,7 @@ class Pi:
     def claims(self, head: Sequence[Any]) -> bool:
         return _is_session(head) and not _is_openclaw(head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         opening: list[TraceRecord] = []
         for record in records:
             opening.append(record)
@@ -64,12 +64,12 @@ class Pi:
         everything = chain(opening, records)
         has_ids = bool(opening) and "id" in obj(opening[-1].value)
         if has_ids or (whole(header.get("version")) or 1) >= 2:
-            conversations = _Tree.of(everything, place).conversations()
+            conversations = _Tree.of(everything, location).conversations()
         else:
             conversations = iter([everything])
-        session = string(header.get("id")) or place.path.stem
+        session = string(header.get("id")) or location.path.stem
         for position, conversation in enumerate(conversations, start=1):
-            yield from _read(conversation, self.name, session if position == 1 else f"{session}#{position}", place)
+            yield from _read(conversation, self.name, session if position == 1 else f"{session}#{position}", location)
 
 
 class OpenClaw(Pi):
@@ -105,17 +105,17 @@ def _is_openclaw(head: Sequence[Any]) -> bool:
     return False
 
 
-def _read(entries: Iterator[TraceRecord], name: str, session: str, place: TraceLocation) -> Iterator[Stream]:
-    chat = Chat(notices=place.notices)
+def _read(entries: Iterator[TraceRecord], name: str, session: str, location: TraceLocation) -> Iterator[Stream]:
+    chat = Chat(notices=location.notices)
     steps = _steps(entries, chat)
     first = next(steps, None)
     if first is not None:
-        source = place.source() if "#" not in session else place.source(part=session)
+        source = location.source() if "#" not in session else location.source(part=session)
         stream = Stream(
             format=name,
             id=session,
             source=source,
-            notices=place.notices,
+            notices=location.notices,
             steps=chain([first], steps),
             agent=name,
             model=chat.model,
@@ -139,11 +139,11 @@ class _Tree:
     leaf: str | None = None
 
     @classmethod
-    def of(cls, records: Iterator[TraceRecord], place: TraceLocation) -> _Tree:
+    def of(cls, records: Iterator[TraceRecord], location: TraceLocation) -> _Tree:
         tree = cls()
         for record in records:
             if not is_obj(record.value):
-                place.notices.skip(f"not an entry: {describe(record.value)}", record.source)
+                location.notices.skip(f"not an entry: {describe(record.value)}", record.source)
             elif record.value.get("type") != "session":
                 tree.add(record)
         return tree
@@ -169,10 +169,10 @@ class _Tree:
     def conversations(self) -> Iterator[Iterator[TraceRecord]]:
         """The active branch, cut where the session was reset."""
         path: list[TraceRecord] = []
-        seen: set[str] = set()
+        keys: set[str] = set()
         key = self.leaf
-        while key is not None and key not in seen:
-            seen.add(key)
+        while key is not None and key not in keys:
+            keys.add(key)
             path.append(self.entries[key])
             key = self.parents[key]
         conversation: list[TraceRecord] = []
@@ -252,11 +252,11 @@ def _priced(step: Step, usages: list[Usage | None]) -> Step:
 
 def _result(message: dict[str, Any], source: Source, chat: Chat) -> Step | None:
     exit_code = whole(obj(message.get("details")).get("exitCode"))
-    if chat.draft is None or exit_code is None:
+    if chat.builder is None or exit_code is None:
         return chat.feed(message, source)
     is_error = flag(message.get("isError"))
     text = text_of(message.get("content"))
-    chat.draft.observe(text, string(message.get("toolCallId")), is_error=is_error, exit_code=exit_code)
+    chat.builder.observe(text, string(message.get("toolCallId")), is_error=is_error, exit_code=exit_code)
     return None
 
 
@@ -265,9 +265,9 @@ def _shell(message: dict[str, Any], source: Source, chat: Chat) -> Step | None:
     if message.get("excludeFromContext") is True:
         return None
     text = f"$ {text_of(message.get('command'))}\n{text_of(message.get('output'))}"
-    if chat.draft is None:
+    if chat.builder is None:
         return chat.feed({"role": "system", "content": text}, source)
-    chat.draft.observe(text, origin="user", exit_code=whole(message.get("exitCode")))
+    chat.builder.observe(text, origin="user", exit_code=whole(message.get("exitCode")))
     return None
 
 
@@ -277,5 +277,5 @@ def _harness(content: Any, chat: Chat) -> None:
 
 
 def _observe(chat: Chat, text: str, is_error: bool | None = None) -> None:
-    if chat.draft is not None:
-        chat.draft.observe(text, origin="system", is_error=is_error)
+    if chat.builder is not None:
+        chat.builder.observe(text, origin="system", is_error=is_error)

@@ -36,7 +36,7 @@ from dense.readers.files import TraceRecord
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, number, obj, objs, seq, string, whole
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.trajectory import Source, Step, Task, ToolCall, Usage
 
 ENTRY_KEYS = frozenset({"thought", "response", "state"})
@@ -54,16 +54,16 @@ class SweAgent:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_run, head))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        seen: set[str] = set()
-        for record in fitting_documents(records, _is_run, place.notices, "a run of SWE-agent"):
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        ids: set[str] = set()
+        for record in fitting_documents(records, _is_run, location.notices, "a run of SWE-agent"):
             run, source = obj(record.value), location_of_row(record.source)
             attempts = objs(run.get("attempts"))
             for number_, attempt in enumerate(attempts):
                 part = " ".join(filter(None, (source.part, f"attempt {number_}")))
-                yield from _stream(attempt, run, Source(place.name, line=source.line, part=part), place, seen)
+                yield from _stream(attempt, run, Source(location.name, line=source.line, part=part), location, ids)
             if not attempts:
-                yield from _stream(run, run, source, place, seen)
+                yield from _stream(run, run, source, location, ids)
 
 
 def _is_run(value: Any) -> bool:
@@ -83,7 +83,7 @@ def _has_history(run: dict[str, Any]) -> bool:
 
 
 def _stream(
-    run: dict[str, Any], file: dict[str, Any], source: Source, place: TraceLocation, seen: set[str]
+    run: dict[str, Any], file: dict[str, Any], source: Source, location: TraceLocation, ids: set[str]
 ) -> Iterator[Stream]:
     history = _attempt_of(seq(run.get("history")))
     config = _config(run.get("replay_config")) or _config(file.get("replay_config"))
@@ -91,19 +91,19 @@ def _stream(
     info = obj(run.get("info"))
     instance = first_string((problem.get("id"), run.get("instance_id")))
     if objs(run.get("trajectory")):
-        steps = _steps_of_trajectory(run, history, source, place)
+        steps = _steps_of_trajectory(run, history, source, location)
     else:
         steps = _steps_of_history(history, source)
     steps = list(steps)
     if not steps:
-        place.notices.skip("no action of the agent in it", source)
+        location.notices.skip("no action of the agent in it", source)
         return
     instruction = string(problem.get("text")) or _instruction(history, config)
     yield Stream(
         format="swe-agent",
-        id=unique_id(instance or place.path.stem, source, seen),
+        id=unique_id(instance or location.path.stem, source, ids),
         source=source,
-        notices=place.notices,
+        notices=location.notices,
         steps=iter(steps),
         agent="swe-agent",
         agent_version=string(info.get("swe_agent_version")),
@@ -115,9 +115,9 @@ def _stream(
 
 def _attempt_of(history: list[Any]) -> list[tuple[int, dict[str, Any]]]:
     """The messages of the attempt itself, with their index: demonstrations and what is before them are dropped."""
-    found = [(index, message) for index, message in enumerate(history) if is_obj(message)]
-    demos = [place for place, (_, message) in enumerate(found) if message.get("is_demo") is True]
-    return found[demos[-1] + 1 :] if demos else found
+    messages = [(index, message) for index, message in enumerate(history) if is_obj(message)]
+    demos = [index for index, (_, message) in enumerate(messages) if message.get("is_demo") is True]
+    return messages[demos[-1] + 1 :] if demos else messages
 
 
 def _config(value: Any) -> dict[str, Any]:
@@ -142,24 +142,24 @@ def _usage(stats: dict[str, Any]) -> Usage | None:
 
 
 def _steps_of_trajectory(
-    run: dict[str, Any], history: list[tuple[int, dict[str, Any]]], source: Source, place: TraceLocation
+    run: dict[str, Any], history: list[tuple[int, dict[str, Any]]], source: Source, location: TraceLocation
 ) -> Iterator[Step]:
     spoken = [message for _, message in history if role_of(message) in AGENT_ROLES]
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     for index, entry in enumerate(seq(run.get("trajectory"))):
         here = Source(source.path, line=source.line, index=index, part=source.part)
         if not is_obj(entry):
-            place.notices.skip("not an entry of a trajectory", here)
-        elif draft is not None and _gave_up(entry):
-            draft.observe(_joined(entry.get("thought"), entry.get("observation")), origin="system")
+            location.notices.skip("not an entry of a trajectory", here)
+        elif builder is not None and _gave_up(entry):
+            builder.observe(_joined(entry.get("thought"), entry.get("observation")), origin="system")
         elif not any(text_of(entry.get(key)) for key in ("thought", "response", "action")):
-            place.notices.skip("an entry in which the agent neither says nor does anything", here)
+            location.notices.skip("an entry in which the agent neither says nor does anything", here)
         else:
-            if draft:
-                yield draft.build()
-            draft = _draft(entry, _same(entry, spoken), here)
-    if draft:
-        yield draft.build()
+            if builder:
+                yield builder.build()
+            builder = _builder(entry, _same(entry, spoken), here)
+    if builder:
+        yield builder.build()
 
 
 def _gave_up(entry: dict[str, Any]) -> bool:
@@ -180,46 +180,46 @@ def _same(entry: dict[str, Any], spoken: list[dict[str, Any]]) -> dict[str, Any]
     return {}
 
 
-def _draft(entry: dict[str, Any], message: dict[str, Any], source: Source) -> StepDraft:
-    draft = StepDraft(source=source)
+def _builder(entry: dict[str, Any], message: dict[str, Any], source: Source) -> StepBuilder:
+    builder = StepBuilder(source=source)
     action = text_of(entry.get("action"))
-    draft.calls += map(tool_call, objs(message.get("tool_calls")))
-    if not draft.calls and action.strip():
-        draft.calls.append(ToolCall("bash", {"command": action}))
+    builder.calls += map(tool_call, objs(message.get("tool_calls")))
+    if not builder.calls and action.strip():
+        builder.calls.append(ToolCall("bash", {"command": action}))
     for block in objs(message.get("thinking_blocks")):
-        draft.reasoning.append(text_of(block.get("thinking")))
+        builder.reasoning.append(text_of(block.get("thinking")))
     thought = text_of(entry.get("thought"))
-    draft.message.append(thought if thought.strip() or draft.calls else text_of(entry.get("response")))
+    builder.message.append(thought if thought.strip() or builder.calls else text_of(entry.get("response")))
     observation = entry.get("observation")
     if observation is not None:
-        draft.observe(text_of(observation), draft.calls[0].id if len(draft.calls) == 1 else None)
-    return draft
+        builder.observe(text_of(observation), builder.calls[0].id if len(builder.calls) == 1 else None)
+    return builder
 
 
 def _steps_of_history(history: list[tuple[int, dict[str, Any]]], source: Source) -> Iterator[Step]:
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     for index, message in history:
         role = role_of(message)
         if role in AGENT_ROLES:
-            if draft:
-                yield draft.build()
+            if builder:
+                yield builder.build()
             here = Source(source.path, line=source.line, index=index, part=source.part)
             entry = {
                 "thought": message.get("thought"),
                 "action": message.get("action"),
                 "response": message.get("content"),
             }
-            draft = _draft(entry, message, here)
-        elif draft is not None and role in TOOL_ROLES | USER_ROLES:
+            builder = _builder(entry, message, here)
+        elif builder is not None and role in TOOL_ROLES | USER_ROLES:
             calls = [call for call in seq(message.get("tool_call_ids")) if isinstance(call, str)]
-            is_reply = message.get("message_type") in (None, "observation") and bool(draft.calls)
-            draft.observe(
+            is_reply = message.get("message_type") in (None, "observation") and bool(builder.calls)
+            builder.observe(
                 text_of(message.get("content")),
                 calls[0] if len(calls) == 1 else None,
                 origin="tool" if role in TOOL_ROLES or is_reply else "user",
             )
-    if draft:
-        yield draft.build()
+    if builder:
+        yield builder.build()
 
 
 def _instruction(history: list[tuple[int, dict[str, Any]]], config: dict[str, Any]) -> str | None:
@@ -233,7 +233,7 @@ def _instruction(history: list[tuple[int, dict[str, Any]]], config: dict[str, An
     text = "\n\n".join(filter(None, prompts))
     template = obj(obj(config.get("agent")).get("templates")).get("instance_template")
     inner = _in_slot(text, template) if isinstance(template, str) else None
-    inner = inner or next((found for before, after in FRAMES if (found := _between(text, before, after))), None)
+    inner = inner or next((statement for before, after in FRAMES if (statement := _between(text, before, after))), None)
     return (inner or SHELL_PROMPT.sub("", text)).strip() or None
 
 

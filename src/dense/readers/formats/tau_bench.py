@@ -47,16 +47,16 @@ class TauBench:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_result, head))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        seen: set[str] = set()
-        for record in fitting_documents(records, _is_result, place.notices, "a result of tau-bench"):
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        ids: set[str] = set()
+        for record in fitting_documents(records, _is_result, location.notices, "a result of tau-bench"):
             value = obj(record.value)
             if _is_row(value):
-                yield from _stream(value, location_of_row(record.source), {}, place, seen)
+                yield from _stream(value, location_of_row(record.source), {}, location, ids)
                 continue
             for number_, simulation in enumerate(_simulations(value)):
-                source = Source(place.name, record.source.line, part=f"simulation {number_}")
-                yield from _stream(simulation, source, obj(value.get("info")), place, seen)
+                source = Source(location.name, record.source.line, part=f"simulation {number_}")
+                yield from _stream(simulation, source, obj(value.get("info")), location, ids)
 
 
 def _is_result(value: Any) -> bool:
@@ -75,27 +75,27 @@ def _is_simulation(simulation: dict[str, Any]) -> bool:
 
 def _simulations(value: Any) -> list[dict[str, Any]]:
     results = obj(value)
-    found = objs(results.get("simulations"))
-    return found if found or not _is_simulation(results) else [results]
+    simulations = objs(results.get("simulations"))
+    return simulations if simulations or not _is_simulation(results) else [results]
 
 
 def _stream(
-    row: dict[str, Any], source: Source, info: dict[str, Any], place: TraceLocation, seen: set[str]
+    row: dict[str, Any], source: Source, info: dict[str, Any], location: TraceLocation, ids: set[str]
 ) -> Iterator[Stream]:
-    chat = Chat(notices=place.notices)
+    chat = Chat(notices=location.notices)
     records = _messages(row, source)
     steps = (_without_signals(_with_text_calls(step)) for step in chat.steps(records))
     first = next(steps, None)
     if first is None:
-        place.notices.skip("no action of the agent in it", source)
+        location.notices.skip("no action of the agent in it", source)
         return
     task = next(filter(str.strip, chat.prompts), None)
     name = _name(row.get("task_id"))
     stream = Stream(
         format="tau-bench",
-        id=unique_id(_id(row, name), source, seen),
+        id=unique_id(_id(row, name), source, ids),
         source=source,
-        notices=place.notices,
+        notices=location.notices,
         agent=string(obj(info.get("agent_info")).get("implementation")),
         model=string(obj(info.get("agent_info")).get("llm")),
         task=Task(task, f"task {name}" if name is not None else None) if task else None,
@@ -161,13 +161,15 @@ def _singles(message: dict[str, Any]) -> Iterable[dict[str, Any]]:
 
 def _without_signals(step: Step) -> Step:
     """The same step, without the signals of the simulated customer."""
-    if not any(seen.origin == "user" and "###" in seen.text for seen in step.observations):
+    if not any(observation.origin == "user" and "###" in observation.text for observation in step.observations):
         return step
     said = [
-        msgspec.structs.replace(seen, text=SIGNAL.sub(" ", seen.text).strip()) if seen.origin == "user" else seen
-        for seen in step.observations
+        msgspec.structs.replace(observation, text=SIGNAL.sub(" ", observation.text).strip())
+        if observation.origin == "user"
+        else observation
+        for observation in step.observations
     ]
-    return msgspec.structs.replace(step, observations=tuple([seen for seen in said if seen.text]))
+    return msgspec.structs.replace(step, observations=tuple([observation for observation in said if observation.text]))
 
 
 def _with_text_calls(step: Step) -> Step:
@@ -184,8 +186,10 @@ def _with_text_calls(step: Step) -> Step:
     if name is None or name == "respond":
         return step
     observations = tuple(
-        Observation(text=seen.text.removeprefix(API_OUTPUT)) if seen.text.startswith(API_OUTPUT) else seen
-        for seen in step.observations
+        Observation(text=observation.text.removeprefix(API_OUTPUT))
+        if observation.text.startswith(API_OUTPUT)
+        else observation
+        for observation in step.observations
     )
     call = ToolCall(name, arguments_of(obj(written).get("arguments")))
     return msgspec.structs.replace(step, calls=(call,), observations=observations)

@@ -25,7 +25,7 @@ from dense.readers.files import TraceFile, TraceRecord
 from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import is_obj, is_seq, obj, objs, string
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import unwrap_prompt
 from dense.trajectory import Source, Step, Task, ToolCall
 
@@ -49,23 +49,23 @@ class TerminalBench:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_episode, head)) or _is_recording(head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         first = next(records, None)
         if first is None:
             return
-        task = _task_beside(place.path)
+        task = _task_beside(location.path)
         if _is_episode(first.value):
             task = task or _task_in(text_of(obj(first.value).get("prompt")))
-            steps, agent = _episodes(chain((first,), records), place), "terminus"
+            steps, agent = _episodes(chain((first,), records), location), "terminus"
         else:
-            steps, agent = _recorded(records, first.source, place), None
+            steps, agent = _recorded(records, first.source, location), None
         step = next(steps, None)
         if step is not None:
             stream = Stream(
                 format=self.name,
-                id=_trial(place.path).name,
-                source=place.source(),
-                notices=place.notices,
+                id=_trial(location.path).name,
+                source=location.source(),
+                notices=location.notices,
                 steps=chain((step,), steps),
             )
             stream.task, stream.agent = task, agent
@@ -87,25 +87,25 @@ def _is_recording(head: Sequence[Any]) -> bool:
     )
 
 
-def _episodes(records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Step]:
-    draft: StepDraft | None = None
+def _episodes(records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Step]:
+    builder: StepBuilder | None = None
     for record in records:
         episode = obj(record.value)
-        if draft is not None:
+        if builder is not None:
             if screen := _screen(text_of(episode.get("prompt"))):
-                draft.observe(screen)
-            yield draft.build()
-        draft = None
+                builder.observe(screen)
+            yield builder.build()
+        builder = None
         if (answer := string(episode.get("response"))) is None:
-            place.notices.skip("episode without an answer", record.source)
+            location.notices.skip("episode without an answer", record.source)
             continue
-        draft = StepDraft(source=record.source)
-        said, draft.calls = _answer(answer)
-        draft.message.append(said)
-    if draft is not None:
-        if screen := _last_screen(place.path):
-            draft.observe(screen)
-        yield draft.build()
+        builder = StepBuilder(source=record.source)
+        said, builder.calls = _answer(answer)
+        builder.message.append(said)
+    if builder is not None:
+        if screen := _last_screen(location.path):
+            builder.observe(screen)
+        yield builder.build()
 
 
 def _last_screen(log: Path) -> str:
@@ -144,13 +144,13 @@ def _waits(command: dict[str, Any]) -> dict[str, Any]:
     return {key: command[key] for key in ("is_blocking", "timeout_sec", "duration") if key in command}
 
 
-def _recorded(records: Iterator[TraceRecord], first: Source, place: TraceLocation) -> Iterator[Step]:
+def _recorded(records: Iterator[TraceRecord], first: Source, location: TraceLocation) -> Iterator[Step]:
     """The steps of a recording: a command for each Enter that was typed."""
     typed, shown, is_begun = "", "", False
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     for record in records:
         if not is_seq(record.value) or len(record.value) != 3:
-            place.notices.skip("not an event of a recording", record.source)
+            location.notices.skip("not an event of a recording", record.source)
             continue
         _, kind, data = record.value
         text = data if isinstance(data, str) else ""
@@ -160,24 +160,24 @@ def _recorded(records: Iterator[TraceRecord], first: Source, place: TraceLocatio
             typed += text
             if ENTER.search(text):
                 command, typed = _plain(typed).strip().removesuffix(WAIT), ""
-                if draft is not None:
-                    draft.observe(_output(draft, shown))
-                    yield draft.build()
-                draft, shown = StepDraft(source=record.source, calls=[ToolCall("bash", {"command": command})]), ""
+                if builder is not None:
+                    builder.observe(_output(builder, shown))
+                    yield builder.build()
+                builder, shown = StepBuilder(source=record.source, calls=[ToolCall("bash", {"command": command})]), ""
                 if not command or (command == CLEAR and not is_begun):
-                    draft = None  # the harness clears the screen first
+                    builder = None  # the harness clears the screen first
                 is_begun = True
-    if draft is None and shown.strip():
-        draft = StepDraft(source=first, calls=[ToolCall("terminal")])
-    if draft is not None:
-        draft.observe(_output(draft, shown))
-        yield draft.build()
+    if builder is None and shown.strip():
+        builder = StepBuilder(source=first, calls=[ToolCall("terminal")])
+    if builder is not None:
+        builder.observe(_output(builder, shown))
+        yield builder.build()
 
 
-def _output(draft: StepDraft, shown: str) -> str:
+def _output(builder: StepBuilder, shown: str) -> str:
     """What was printed, without the echo of the command."""
     text = _plain(shown).replace(WAIT, "")
-    echo = f"{draft.calls[0].arguments.get('command', '')}\n"
+    echo = f"{builder.calls[0].arguments.get('command', '')}\n"
     return text.removeprefix(echo).lstrip("\n").rstrip()
 
 
@@ -205,11 +205,11 @@ def _task_beside(path: Path) -> Task | None:
     """The task by the trial's results: its name and the instruction. Nothing else in them is looked at."""
     results = _trial(path) / RESULTS
     try:
-        found = obj(TraceFile(results, str(results)).document().value) if results.is_file() else {}
+        document = obj(TraceFile(results, str(results)).document().value) if results.is_file() else {}
     except (NoTrajectory, OSError):
         return None
-    text = string(found.get("instruction"))
-    return Task(text, string(found.get("task_id")), origin="file") if text else None
+    text = string(document.get("instruction"))
+    return Task(text, string(document.get("task_id")), origin="file") if text else None
 
 
 def _task_in(prompt: str) -> Task | None:

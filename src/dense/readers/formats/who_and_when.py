@@ -31,7 +31,7 @@ from dense.readers.content import text_of
 from dense.readers.files import TraceRecord
 from dense.readers.json_value import is_obj, is_seq, obj, objs, seq, string
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row, unique_id
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.trajectory import Observation, Source, Step, Task, ToolCall
 
 TERMINALS = frozenset({"ComputerTerminal", "Computer_terminal"})
@@ -50,20 +50,22 @@ class WhoAndWhen:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_run(obj(record)) for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        seen: set[str] = set()
-        for record in fitting_documents(records, _has_history, place.notices, "a run of Who&When"):
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        ids: set[str] = set()
+        for record in fitting_documents(records, _has_history, location.notices, "a run of Who&When"):
             run, source = obj(record.value), location_of_row(record.source)
             entries = _history(record.value)
-            steps = list(_steps(entries, source, place))
+            steps = list(_steps(entries, source, location))
             if not steps:
-                place.notices.skip("no action of an agent in its history", source)
+                location.notices.skip("no action of an agent in its history", source)
                 continue
             name = string(run.get("question_ID"))
             task = string(run.get("question")) or _asked(entries)
-            id_ = unique_id(name or place.path.stem, source, seen)
+            id_ = unique_id(name or location.path.stem, source, ids)
             given = Task(task.strip(), name) if task else None
-            yield Stream(format=self.name, id=id_, source=source, notices=place.notices, steps=iter(steps), task=given)
+            yield Stream(
+                format=self.name, id=id_, source=source, notices=location.notices, steps=iter(steps), task=given
+            )
 
 
 class AgentRx(WhoAndWhen):
@@ -98,24 +100,24 @@ def _speaker(entry: dict[str, Any]) -> str:
     return string(entry.get("name")) or string(entry.get("role")) or ""
 
 
-def _steps(entries: list[Any], source: Source, place: TraceLocation) -> Iterator[Step]:
-    draft: StepDraft | None = None
+def _steps(entries: list[Any], source: Source, location: TraceLocation) -> Iterator[Step]:
+    builder: StepBuilder | None = None
     for index, entry in enumerate(entries):
         here = Source(source.path, source.line, index, source.part)
         if not is_obj(entry) or not (speaker := _speaker(entry)):
-            place.notices.skip("not an entry of a conversation", here)
+            location.notices.skip("not an entry of a conversation", here)
             continue
         who, note = _noted(speaker)
         text = text_of(entry.get("content"))
-        if seen := _observation(who, note, text):
-            if draft is not None:
-                draft.observations.append(seen)
+        if observation := _observation(who, note, text):
+            if builder is not None:
+                builder.observations.append(observation)
             continue
-        if draft is not None:
-            yield draft.build()
-        draft = _draft(who, note, text, here)
-    if draft is not None:
-        yield draft.build()
+        if builder is not None:
+            yield builder.build()
+        builder = _builder(who, note, text, here)
+    if builder is not None:
+        yield builder.build()
 
 
 def _noted(speaker: str) -> tuple[str, str]:
@@ -136,16 +138,16 @@ def _observation(who: str, note: str, text: str) -> Observation | None:
     return None
 
 
-def _draft(who: str, note: str, text: str, source: Source) -> StepDraft:
-    draft = StepDraft(source=source, agent=who)
+def _builder(who: str, note: str, text: str, source: Source) -> StepBuilder:
+    builder = StepBuilder(source=source, agent=who)
     if note.startswith("->"):
-        draft.calls.append(ToolCall(note.removeprefix("->").strip() or "?", {"input": text}))
-        return draft
-    said, page, seen = text.partition(PAGE)
-    draft.message.append(said)
+        builder.calls.append(ToolCall(note.removeprefix("->").strip() or "?", {"input": text}))
+        return builder
+    said, page, rest = text.partition(PAGE)
+    builder.message.append(said)
     if page:
-        draft.observe(page.lstrip("\n") + seen)
-    return draft
+        builder.observe(page.lstrip("\n") + rest)
+    return builder
 
 
 def _asked(entries: list[Any]) -> str | None:

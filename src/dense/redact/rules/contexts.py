@@ -265,14 +265,14 @@ def in_context(text: str, lowered: str) -> Iterator[Span]:
                 for kind, pattern, check, back in rows:
                     match = pattern.match(text, max(0, anchor.start() - back))
                     if match and check(match):
-                        yield Span(*match.span(1), BY_NAME if kind == "named-secret" else BY_CONTEXT, kind, True)
+                        yield Span(*match.span(1), BY_NAME if kind == "named-secret" else BY_CONTEXT, kind)
                         break
     yield from _in_urls(text, lowered)
     yield from _in_encoded_urls(text, lowered)
     yield from named_passwords(text, lowered)
     yield from passwords_in_commands(text, lowered)
     if may_contain_key()(lowered):
-        yield from (Span(start, end, BY_CONTEXT, "private-key", False) for start, end in private_keys(text, lowered))
+        yield from (Span(start, end, BY_CONTEXT, "private-key") for start, end in private_keys(text, lowered))
     if _may_have_prefix()(text if text.isascii() else one_byte_each(text)):
         yield from _prefixed(text)
 
@@ -299,7 +299,7 @@ def _prefixed(text: str) -> Iterator[Span]:
     for match in _PREFIXED.finditer(text):
         if is_secret_value(match[1]) and not _is_hexadecimal(match[1]):
             is_escape = text[match.start() - 1 : match.start()] == "\\" and match[0][0] in "nrt"
-            yield Span(match.start() + is_escape, match.end(), BY_CONTEXT, "prefixed-secret", False)
+            yield Span(match.start() + is_escape, match.end(), BY_CONTEXT, "prefixed-secret")
 
 
 def _is_hexadecimal(value: str) -> bool:
@@ -311,7 +311,7 @@ def _in_encoded_urls(text: str, lowered: str) -> Iterator[Span]:
     if fast_search("3a%2f%2f|3a%252f%252f")(lowered):
         for match in _ENCODED_URL.finditer(text):
             if is_password(unquote(unquote(match[1]))):
-                yield Span(*match.span(1), BY_CONTEXT, "url-password", True)
+                yield Span(*match.span(1), BY_CONTEXT, "url-password")
 
 
 def _in_urls(text: str, lowered: str) -> Iterator[Span]:
@@ -322,6 +322,6 @@ def _in_urls(text: str, lowered: str) -> Iterator[Span]:
         if slash > 0 and lowered[slash - 1] in "/\\":  # no other slash may come between it and the password
             match = _URL.match(text, slash - (2 if lowered[slash - 1] == "/" else 4))
             if match and is_url_password(match):
-                yield Span(*match.span(1), BY_CONTEXT, "url-password", True)
+                yield Span(*match.span(1), BY_CONTEXT, "url-password")
         done = at
         at = lowered.find("@", at + 1)

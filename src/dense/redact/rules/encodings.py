@@ -19,7 +19,7 @@ _ESCAPE = re.compile(
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 
 
-class View(Struct, frozen=True):
+class DerivedText(Struct, frozen=True):
     """A text made from a part of another one."""
 
     text: str
@@ -37,18 +37,20 @@ class View(Struct, frozen=True):
         return self.offsets[start], self.offsets[end - 1] + 1 if self.is_joined or self.is_base64 else self.offsets[end]
 
 
-def unescaped(text: str, start: int, end: int) -> View | None:
+def unescaped(text: str, start: int, end: int) -> DerivedText | None:
     """A part of a text without the escapes of JSON, source code, URLs and HTML; None if it has none."""
     return _rewritten(text, start, end, _ESCAPE, _character)
 
 
-def unwrapped(text: str, start: int, end: int) -> View | None:
+def unwrapped(text: str, start: int, end: int) -> DerivedText | None:
     """A part of a text without the line ends that a terminal may have put into a word; None if it has none."""
-    view = _rewritten(text, start, end, WRAP, lambda _: "")
-    return View(view.text, view.offsets, is_joined=True) if view else None
+    derived = _rewritten(text, start, end, WRAP, lambda _: "")
+    return DerivedText(derived.text, derived.offsets, is_joined=True) if derived else None
 
 
-def _rewritten(text: str, start: int, end: int, pattern: re.Pattern[str], rewrite: Callable[[str], str]) -> View | None:
+def _rewritten(
+    text: str, start: int, end: int, pattern: re.Pattern[str], rewrite: Callable[[str], str]
+) -> DerivedText | None:
     pieces: list[str] = []
     offsets: list[int] = []
     done = start
@@ -61,7 +63,7 @@ def _rewritten(text: str, start: int, end: int, pattern: re.Pattern[str], rewrit
         return None
     pieces.append(text[done:end])
     offsets += range(done, end + 1)
-    return View("".join(pieces), offsets)
+    return DerivedText("".join(pieces), offsets)
 
 
 def _character(escape: str) -> str:
@@ -88,7 +90,7 @@ _WORD_END = "[A-Za-z0-9_.+/=~-]{2}"
 WRAP = re.compile(rf"\r?\n(?:(?<={_WORD_END}\n)|(?<={_WORD_END}\r\n))[ \t]{{0,8}}(?=[A-Za-z0-9_+/=-])")
 
 
-def decoded_parts(text: str, plain: str) -> Iterator[View]:
+def decoded_parts(text: str, plain: str) -> Iterator[DerivedText]:
     """Each text in base64 of a text, decoded. Text alone: what is not text hides no credential of ours.
 
     `plain` is the text with one byte for each character."""
@@ -96,13 +98,13 @@ def decoded_parts(text: str, plain: str) -> Iterator[View]:
     start = marked.find(_STRETCH)
     while start >= 0:
         match = _ENCODED.match(text, start)
-        view = _decoded(text, *match.span()) if match else None
-        if view is not None:
-            yield view
+        derived = _decoded(text, *match.span()) if match else None
+        if derived is not None:
+            yield derived
         start = marked.find(_STRETCH, match.end() if match else marked.find(b" ", start) % (len(marked) + 1))
 
 
-def _decoded(text: str, start: int, end: int) -> View | None:
+def _decoded(text: str, start: int, end: int) -> DerivedText | None:
     letters: list[int] = []
     done = start
     for gap in _GAP.finditer(text, start, end):
@@ -117,7 +119,7 @@ def _decoded(text: str, start: int, end: int) -> View | None:
         return None
     plain = raw.decode("latin-1")
     is_text = len(_NOT_TEXT.findall(plain)) <= 0.03 * len(plain)
-    return View(plain, [*letters, end], is_base64=True) if is_text else None
+    return DerivedText(plain, [*letters, end], is_base64=True) if is_text else None
 
 
 def forms_of(value: str) -> list[str]:

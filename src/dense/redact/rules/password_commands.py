@@ -154,11 +154,11 @@ def _matched(pattern: re.Pattern[str], text: str, start: int) -> FoundPassword |
         return *match.span(match.lastindex), match[match.lastindex]
     if "\\" not in text[start : start + 200]:
         return None
-    view = unescaped(text, start, start + 400)
-    match = pattern.match(view.text) if view else None
-    if view is None or match is None or not match.lastindex:
+    derived = unescaped(text, start, start + 400)
+    match = pattern.match(derived.text) if derived else None
+    if derived is None or match is None or not match.lastindex:
         return None
-    return *view.original(*match.span(match.lastindex)), match[match.lastindex]
+    return *derived.original(*match.span(match.lastindex)), match[match.lastindex]
 
 
 def _piped(text: str, start: int, end: int) -> FoundPassword | None:
@@ -175,4 +175,4 @@ def _checked(password: FoundPassword | None, *, is_pair: bool = False) -> Iterat
         start, value = start + user.end(), value[user.end() :]
     first = value.partition("\\n")[0]  # `passwd` wants it twice
     if is_certain_password(first):
-        yield Span(start, end if first == value else start + len(first), BY_CONTEXT, "password", True)
+        yield Span(start, end if first == value else start + len(first), BY_CONTEXT, "password")

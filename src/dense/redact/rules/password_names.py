@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from dense.redact.rules.encodings import View, unescaped
+from dense.redact.rules.encodings import DerivedText, unescaped
 from dense.redact.rules.value_checks import is_certain_password, is_password_value, is_short_secret
 from dense.redact.spans import BY_CONTEXT, BY_NAME, Span
 from dense.text.search import fast_search
@@ -125,21 +125,21 @@ class _Unescaped:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._view: View | None = None
+        self._derived: DerivedText | None = None
         self._start = self._end = 0
 
     def at(self, offset: int, anchor: str) -> Span | None:
         """The password behind the name at a place of the text, in the text without its escapes."""
         if not self._start + _NAME_SPACE <= offset <= self._end - _LONGEST_PAIR:
             self._start, self._end = max(0, offset - _NAME_SPACE), offset + 4 * _LONGEST_PAIR
-            self._view = unescaped(self._text, self._start, self._end)
-        if self._view is None:
+            self._derived = unescaped(self._text, self._start, self._end)
+        if self._derived is None:
             return None
-        again = bisect_left(self._view.offsets, offset)
-        span = _at(self._view.text, again, anchor) if self._view.offsets[again] == offset else None
+        again = bisect_left(self._derived.offsets, offset)
+        span = _at(self._derived.text, again, anchor) if self._derived.offsets[again] == offset else None
         if span is None:
             return None
-        first, last = self._view.original(span.start, span.end)
+        first, last = self._derived.original(span.start, span.end)
         return span._replace(start=first, end=last)
 
 
@@ -263,4 +263,4 @@ def _span(match: re.Match[str] | None, *, is_certain: bool) -> Span | None:
 def _value_span(match: re.Match[str], rank: int, kind: str) -> Span:
     """The span of the value. A full stop or a comma behind it belongs to the sentence."""
     start, end = match.span(match.lastindex or 0)
-    return Span(start, end - (not is_quoted(match) and match.string[end - 1] in ".,;:"), rank, kind, True)
+    return Span(start, end - (not is_quoted(match) and match.string[end - 1] in ".,;:"), rank, kind)

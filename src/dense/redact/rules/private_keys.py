@@ -52,8 +52,8 @@ def private_keys(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     if "PRIVATE KEY" in text:
         yield from _framed(text)
     if "private%20key" in lowered or "private+key" in lowered:
-        view = unescaped(text.replace("PRIVATE+KEY", "PRIVATE KEY"), 0, len(text))
-        yield from (view.original(*span) for span in _framed(view.text)) if view else ()
+        derived = unescaped(text.replace("PRIVATE+KEY", "PRIVATE KEY"), 0, len(text))
+        yield from (derived.original(*span) for span in _framed(derived.text)) if derived else ()
     bare = _BARE_KEY.finditer(text) if fast_search(_BARE_HINT)(lowered) else ()
     for start in (*bare, *(_PUTTY.finditer(text) if "private-lines" in lowered else ())):
         lines = _LINES.match(text, start.end(), start.end() + _MAX_KEY_CHARS)

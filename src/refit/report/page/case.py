@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from dense.actions.step_effects import EffectsCache
+from dense.actions.action import Actions
 from dense.errors import DenseError
 from dense.readers import read
 from dense.service.files import RECONCILED, TREE, read_reconciled, read_tree
@@ -164,13 +164,14 @@ def _rows(
         steps = trace.steps if trace is not None else ()
         actions = list(_actions(steps))
         feedback = _text(folder / result.feedback_folder / FEEDBACK) if result.feedback_folder else ""
-        effects = EffectsCache()
         yield CaseRow(
             label=method.label,
             reward=format_fixed(result.attempt.reward or 0.0, 2) if is_scored(result) else "not scored",
             checks=passed_checks(result) or NOTHING,
             values=tuple(_shown(measure.value(result)) for measure, _ in IN_CASES),
-            files=tuple(list(dict.fromkeys(path for step in steps for path in effects(step).writes))[:MAX_FILES]),
+            files=tuple(
+                list(dict.fromkeys(path for action in Actions(steps) for path in action.effects.writes))[:MAX_FILES]
+            ),
             span=decisive_span(feedback, actions, without, task),
             actions=tuple(clip_middle(action, MAX_ACTION_CHARS) for action in actions[:MAX_ACTIONS]),
             more=max(len(actions) - MAX_ACTIONS, 0),

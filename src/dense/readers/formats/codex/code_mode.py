@@ -66,19 +66,19 @@ def program(code: str, call_id: str | None) -> CodeProgram | None:
     """The calls that a program makes; None if it makes none that can be seen."""
     if "tools" not in code or len(code) > MAX_CODE_CHARS:
         return None
-    found, data = CodeProgram(), code.encode("utf-8", errors="replace")
+    parsed, data = CodeProgram(), code.encode("utf-8", errors="replace")
     with suppress(_OutOfWork, RecursionError):  # what was found until then counts
-        _Evaluation(data, found).run(_parser().parse(data).root_node)
-    if not found.calls:
+        _Evaluation(data, parsed).run(_parser().parse(data).root_node)
+    if not parsed.calls:
         return None
-    if len(found.calls) == 1:
-        found.calls = [ToolCall(found.calls[0].name, found.calls[0].arguments, call_id)]
+    if len(parsed.calls) == 1:
+        parsed.calls = [ToolCall(parsed.calls[0].name, parsed.calls[0].arguments, call_id)]
     else:
-        found.calls = [
+        parsed.calls = [
             ToolCall(call.name, call.arguments, f"{call_id or 'exec'}.{number}")
-            for number, call in enumerate(found.calls, 1)
+            for number, call in enumerate(parsed.calls, 1)
         ]
-    return found
+    return parsed
 
 
 class _OutOfWork(Exception):
@@ -88,8 +88,8 @@ class _OutOfWork(Exception):
 class _Evaluation:
     """Goes through a program in the order in which it would run."""
 
-    def __init__(self, code: bytes, found: CodeProgram) -> None:
-        self.code, self.found = code, found
+    def __init__(self, code: bytes, result: CodeProgram) -> None:
+        self.code, self.result = code, result
         self.names: dict[str, Any] = {}
         self.work = self.depth = 0
 
@@ -128,9 +128,9 @@ class _Evaluation:
     def on_template_string(self, node: Node, is_raw: bool = False) -> Any:
         parts: list[str] = []
         values: list[Any] = []
-        place = node.start_byte + 1
+        offset = node.start_byte + 1
         for part in node.named_children:
-            parts.append(self.code[place : part.start_byte].decode("utf-8", errors="replace"))
+            parts.append(self.code[offset : part.start_byte].decode("utf-8", errors="replace"))
             if part.type == "template_substitution":
                 value = self.run(part.named_children[0]) if part.named_children else ""
                 values.append(value)
@@ -138,8 +138,8 @@ class _Evaluation:
             else:
                 text = self.text(part)
                 parts.append(_unescape(text) if part.type == "escape_sequence" and not is_raw else text)
-            place = part.end_byte
-        parts.append(self.code[place : node.end_byte - 1].decode("utf-8", errors="replace"))
+            offset = part.end_byte
+        parts.append(self.code[offset : node.end_byte - 1].decode("utf-8", errors="replace"))
         text = "".join(parts)
         return _Unknown(text, _calls_in(values)) if _is_computed(values) else text
 
@@ -171,17 +171,17 @@ class _Evaluation:
         return [self.run(item) for item in node.named_children if item.type != "comment"]
 
     def on_object(self, node: Node) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for part in node.named_children:
             if part.type == "pair":
                 key = part.child_by_field_name("key")
                 name = "" if key is None else self.text(key).strip("\"'")
-                found[name] = self.run(part.child_by_field_name("value"))
+                values[name] = self.run(part.child_by_field_name("value"))
             elif part.type == "shorthand_property_identifier":
-                found[self.text(part)] = self.names.get(self.text(part), self.unknown(part))
+                values[self.text(part)] = self.names.get(self.text(part), self.unknown(part))
             elif part.type == "spread_element" and is_obj(value := self.run(part.named_children[0])):
-                found |= value
-        return found
+                values |= value
+        return values
 
     def on_identifier(self, node: Node) -> Any:
         name = self.text(node)
@@ -233,26 +233,26 @@ class _Evaluation:
             return self.on_template_string(given, is_raw=name == "String.raw")
         target = function.child_by_field_name("object")
         if target is not None and self.text(target) == "tools":
-            return self.call(function, [self.run(one) for one in _arguments(given)])
+            return self.call(function, [self.run(argument) for argument in _arguments(given)])
         if name.startswith("Promise.") or name == "JSON.stringify":
-            values = [self.run(one) for one in _arguments(given)]
+            values = [self.run(argument) for argument in _arguments(given)]
             return values[0] if values else None
         if name in ("text", "console.log", "print", "image"):
-            shown = _NO_CALLS.union(*[_calls_in(self.run(one)) for one in _arguments(given)])
-            self.found.prints.append(next(iter(shown)) if len(shown) == 1 else None)
+            shown = _NO_CALLS.union(*[_calls_in(self.run(argument)) for argument in _arguments(given)])
+            self.result.prints.append(next(iter(shown)) if len(shown) == 1 else None)
             return None
         if target is not None and is_seq(items := self.run(target)):
             return self.method(node, items, name.rpartition(".")[2], _arguments(given))
-        values = [self.run(one) for one in _arguments(given)]
+        values = [self.run(argument) for argument in _arguments(given)]
         callee = self.run(function)
         return self.apply(callee, values) if isinstance(callee, _Function) else self.unknown(node, callee, *values)
 
     def method(self, node: Node, items: list[Any], name: str, given: Sequence[Node]) -> Any:
         """A method of a list: those that go through it are followed."""
-        values = [self.run(one) for one in given]
+        values = [self.run(argument) for argument in given]
         function = values[0] if values else None
         if name in ("map", "forEach", "flatMap") and isinstance(function, _Function):
-            return [self.apply(function, [item, place]) for place, item in enumerate(items)]
+            return [self.apply(function, [item, index]) for index, item in enumerate(items)]
         if name == "join" and all(isinstance(item, str) for item in items):
             return str(function if isinstance(function, str) else ",").join(items)
         return self.unknown(node, items, *values)
@@ -261,21 +261,23 @@ class _Evaluation:
         """A call of a function that the program defines."""
         outer, self.names = self.names, dict(function.names) | self.names
         try:
-            one = function.node.child_by_field_name("parameter")
-            several = function.node.child_by_field_name("parameters")
-            for place, name in enumerate([one] if one is not None else several.named_children if several else []):
-                self.bind(name, values[place] if place < len(values) else None)
+            parameter = function.node.child_by_field_name("parameter")
+            parameters = function.node.child_by_field_name("parameters")
+            for index, name in enumerate(
+                [parameter] if parameter is not None else parameters.named_children if parameters else []
+            ):
+                self.bind(name, values[index] if index < len(values) else None)
             return self.run(function.node.child_by_field_name("body"))
         finally:
             self.names = outer
 
     def call(self, function: Node, values: list[Any]) -> _Unknown:
         name = function.child_by_field_name("property") or function.child_by_field_name("index")
-        number = len(self.found.calls)
+        number = len(self.result.calls)
         if number >= MAX_CALLS:
             raise _OutOfWork
         given: Any = values[0] if values else None
-        self.found.calls.append(
+        self.result.calls.append(
             ToolCall(
                 self.text(name).strip("\"'") if name is not None else "?",
                 {key: _plain(value) for key, value in given.items()}
@@ -286,17 +288,17 @@ class _Evaluation:
             )
         )
         if _is_computed(given):
-            self.found.computed.add(number)
+            self.result.computed.add(number)
         return _Unknown(f"<result of call {number + 1}>", frozenset({number}))
 
     # Statements.
 
     def on_statement_block(self, node: Node) -> Any:
-        found = None
+        returned = None
         for child in node.named_children:
             value = self.run(child)
-            found = value if child.type == "return_statement" else found
-        return found
+            returned = value if child.type == "return_statement" else returned
+        return returned
 
     def on_return_statement(self, node: Node) -> Any:
         return self.run(node.named_children[0]) if node.named_children else None
@@ -329,9 +331,9 @@ class _Evaluation:
         if target.type == "identifier":
             self.names[self.text(target)] = value
         elif target.type == "array_pattern":
-            for place, name in enumerate(target.named_children):
-                known = is_seq(value) and place < len(value)
-                self.bind(name, value[place] if known else _Unknown(self.text(name), _calls_in(value)))
+            for index, name in enumerate(target.named_children):
+                known = is_seq(value) and index < len(value)
+                self.bind(name, value[index] if known else _Unknown(self.text(name), _calls_in(value)))
         elif target.type == "object_pattern":
             for name in target.named_children:
                 key = self.text(name)
@@ -339,7 +341,7 @@ class _Evaluation:
 
 
 def _arguments(node: Node) -> list[Node]:
-    return [one for one in node.named_children if one.type != "comment"]
+    return [child for child in node.named_children if child.type != "comment"]
 
 
 def _calls_in(value: Any) -> frozenset[int]:

@@ -24,7 +24,7 @@ class RanCommand(NamedTuple):
 
 
 def observed(
-    found: CodeProgram, output: Any, ran: Sequence[RanCommand], call_id: str
+    program: CodeProgram, output: Any, ran: Sequence[RanCommand], call_id: str
 ) -> tuple[list[ToolCall], list[Observation]]:
     """The calls as they were made, and what came back of each as far as that is known.
 
@@ -32,50 +32,52 @@ def observed(
     arguments could not be known. Without records, a printed text belongs to the call whose result it shows. What
     belongs to no single call answers the whole action."""
     texts, has_failed = printed(output)
-    calls, seen = _by_records(found, ran, call_id) if ran else (found.calls, _by_prints(found, texts))
-    if seen is None:
+    calls, observations = _by_records(program, ran, call_id) if ran else (program.calls, _by_prints(program, texts))
+    if observations is None:
         alone = calls[0].id if len(calls) == 1 else None
         text, code = command_result(texts[0]) if len(texts) == 1 else ("\n".join(texts), None)
         return calls, [Observation(text=text, call_id=alone, is_error=True if has_failed else None, exit_code=code)]
-    shown = "\n".join(one.text for one in seen)
+    shown = "\n".join(observation.text for observation in observations)
     rest = [text for text in texts if command_result(text)[0].strip() not in shown]
     if rest or has_failed:
-        seen = [*seen, Observation(text="\n".join(rest), is_error=True if has_failed else None)]
-    return calls, seen
+        observations = [*observations, Observation(text="\n".join(rest), is_error=True if has_failed else None)]
+    return calls, observations
 
 
 def _by_records(
-    found: CodeProgram, ran: Sequence[RanCommand], call_id: str
+    program: CodeProgram, ran: Sequence[RanCommand], call_id: str
 ) -> tuple[list[ToolCall], list[Observation] | None]:
     waiting = list(ran)
     calls: list[ToolCall] = []
-    seen: list[Observation] = []
-    for number, call in enumerate(found.calls):
-        match = next((one for one in waiting if call.arguments.get("cmd") == one.command), None)
+    observations: list[Observation] = []
+    for number, call in enumerate(program.calls):
+        match = next((command for command in waiting if call.arguments.get("cmd") == command.command), None)
         if match is not None:
             waiting.remove(match)
-            seen.append(Observation(text=match.output, call_id=call.id, exit_code=match.exit_code))
-        elif number in found.computed and call.name == "exec_command" and waiting:
+            observations.append(Observation(text=match.output, call_id=call.id, exit_code=match.exit_code))
+        elif number in program.computed and call.name == "exec_command" and waiting:
             continue
         calls.append(call)
-    for number, one in enumerate(waiting, len(found.calls) + 1):
-        calls.append(ToolCall("exec_command", {"cmd": one.command}, f"{call_id}.{number}"))
-        seen.append(Observation(text=one.output, call_id=f"{call_id}.{number}", exit_code=one.exit_code))
-    return calls, seen
+    for number, command in enumerate(waiting, len(program.calls) + 1):
+        calls.append(ToolCall("exec_command", {"cmd": command.command}, f"{call_id}.{number}"))
+        observations.append(
+            Observation(text=command.output, call_id=f"{call_id}.{number}", exit_code=command.exit_code)
+        )
+    return calls, observations
 
 
-def _by_prints(found: CodeProgram, texts: Sequence[str]) -> list[Observation] | None:
+def _by_prints(program: CodeProgram, texts: Sequence[str]) -> list[Observation] | None:
     """What each call returned, if every printed text shows the result of one call; else None."""
-    if len(found.calls) == 1 or len(texts) != len(found.prints) or None in found.prints or not texts:
+    if len(program.calls) == 1 or len(texts) != len(program.prints) or None in program.prints or not texts:
         return None
     grouped: dict[int, list[str]] = {}
-    for number, text in zip(found.prints, texts, strict=True):
+    for number, text in zip(program.prints, texts, strict=True):
         grouped.setdefault(number or 0, []).append(text)
-    seen: list[Observation] = []
+    observations: list[Observation] = []
     for number, shown in sorted(grouped.items()):
         text, code = command_result(shown[0]) if len(shown) == 1 else ("\n".join(shown), None)
-        seen.append(Observation(text=text, call_id=found.calls[number].id, exit_code=code))
-    return seen
+        observations.append(Observation(text=text, call_id=program.calls[number].id, exit_code=code))
+    return observations
 
 
 def printed(output: Any) -> tuple[list[str], bool]:

@@ -16,7 +16,7 @@ from dense.readers.content import arguments_of, text_of
 from dense.readers.files import TraceRecord
 from dense.readers.json_value import obj, string, whole
 from dense.readers.reader import TraceLocation, steps_of_lines
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, ToolCall, Usage
 
@@ -38,12 +38,12 @@ def is_event(line: dict[str, Any]) -> bool:
 class EventStream:
     """Goes through the events and builds the steps."""
 
-    def __init__(self, place: TraceLocation) -> None:
-        self.place = place
+    def __init__(self, location: TraceLocation) -> None:
+        self.location = location
         self.id: str | None = None
         self.model: str | None = None
         self.prompts: list[str] = []
-        self.draft: StepDraft | None = None
+        self.builder: StepBuilder | None = None
         self.usage: Usage | None = None
         self.running: dict[str, tuple[dict[str, Any], Source]] = {}
 
@@ -54,9 +54,9 @@ class EventStream:
             return None
         stream = Stream(
             format="codex",
-            id=self.id or self.place.path.stem,
-            source=Source(self.place.name),
-            notices=self.place.notices,
+            id=self.id or self.location.path.stem,
+            source=Source(self.location.name),
+            notices=self.location.notices,
         )
         stream.agent, stream.model, stream.task = "codex", self.model, task_of(self.prompts)
         stream.steps = self.with_usage(chain((first,), steps), stream)
@@ -67,12 +67,12 @@ class EventStream:
         stream.usage = self.usage
 
     def steps(self, records: Iterator[TraceRecord]) -> Iterator[Step]:
-        yield from steps_of_lines(records, self.feed, self.place.notices)
+        yield from steps_of_lines(records, self.feed, self.location.notices)
         for item, source in self.running.values():
             if done := self.call(_completed_call(string(item.get("type")) or "?", item)[0], source)[1]:
                 yield done
-        if self.draft is not None:
-            yield self.draft.build()
+        if self.builder is not None:
+            yield self.builder.build()
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
         """Take one line; the step that it completes, if it does."""
@@ -92,12 +92,12 @@ class EventStream:
         elif message := obj(line.get("msg")) or obj(obj(line.get("payload")).get("msg")):
             return self.prompt(message, source)
         elif "kind" not in line and kind not in PASSED:  # a `kind` has the log of a user interface: keys, redraws
-            self.place.notices.skip(f"unknown event {describe(line.get('type'))}", source)
+            self.location.notices.skip(f"unknown event {describe(line.get('type'))}", source)
         return None
 
     def failed(self, text: str) -> None:
-        if self.draft is not None and text:
-            self.draft.observe(text, origin="system", is_error=True)
+        if self.builder is not None and text:
+            self.builder.observe(text, origin="system", is_error=True)
 
     def started(self, item: dict[str, Any], source: Source) -> None:
         if item.get("type") in ("command_execution", "mcp_tool_call") and (identity := string(item.get("id"))):
@@ -111,20 +111,20 @@ class EventStream:
         if kind == "reasoning":
             return self.think(text_of(item.get("text")), source)
         if not kind:
-            self.place.notices.skip("item without a type", source)
+            self.location.notices.skip("item without a type", source)
         if kind in ("", "error", "todo_list"):
             return None
         call, text, code = _completed_call(kind, item)
         self.running.pop(call.id or "", None)
-        draft, done = self.call(call, source)
-        draft.observe(text, call.id, exit_code=code)
+        builder, done = self.call(call, source)
+        builder.observe(text, call.id, exit_code=code)
         return done
 
-    def call(self, call: ToolCall, source: Source) -> tuple[StepDraft, Step | None]:
+    def call(self, call: ToolCall, source: Source) -> tuple[StepBuilder, Step | None]:
         """The step of a call, and the one that is complete by that."""
-        draft, done = self.act(source, new=self.draft is not None and bool(self.draft.calls))
-        draft.calls.append(call)
-        return draft, done
+        builder, done = self.act(source, new=self.builder is not None and bool(self.builder.calls))
+        builder.calls.append(call)
+        return builder, done
 
     def prompt(self, message: dict[str, Any], source: Source) -> Step | None:
         """An event of the older protocol."""
@@ -140,8 +140,8 @@ class EventStream:
             return self.think(text_of(message.get("text")), source)
         elif call := _begun_call(message):
             return self.call(call, source)[1]
-        elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end") and self.draft is not None:
-            self.draft.observe(
+        elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end") and self.builder is not None:
+            self.builder.observe(
                 _ended_text(message), string(message.get("call_id")), exit_code=whole(message.get("exit_code"))
             )
         elif kind == "token_count":
@@ -149,31 +149,31 @@ class EventStream:
         return None
 
     def words(self, text: str) -> None:
-        if self.draft is not None:
-            self.draft.observe(text, origin="user")
+        if self.builder is not None:
+            self.builder.observe(text, origin="user")
         elif text:
             self.prompts.append(text)
 
     def say(self, text: str, source: Source) -> Step | None:
-        draft, done = self.act(source, new=self.has_acted())
-        draft.message.append(text)
+        builder, done = self.act(source, new=self.has_acted())
+        builder.message.append(text)
         return done
 
     def think(self, text: str, source: Source) -> Step | None:
-        draft, done = self.act(source, new=self.has_acted())
-        draft.reasoning.append(text)
+        builder, done = self.act(source, new=self.has_acted())
+        builder.reasoning.append(text)
         return done
 
     def has_acted(self) -> bool:
-        return self.draft is not None and bool(self.draft.calls or self.draft.message)
+        return self.builder is not None and bool(self.builder.calls or self.builder.message)
 
-    def act(self, source: Source, new: bool) -> tuple[StepDraft, Step | None]:
+    def act(self, source: Source, new: bool) -> tuple[StepBuilder, Step | None]:
         """The step that something of the agent belongs to, and the one that is complete by that."""
-        if self.draft is not None and not new:
-            return self.draft, None
-        done = self.draft.build() if self.draft is not None else None
-        self.draft = StepDraft(source=source)
-        return self.draft, done
+        if self.builder is not None and not new:
+            return self.builder, None
+        done = self.builder.build() if self.builder is not None else None
+        self.builder = StepBuilder(source=source)
+        return self.builder, done
 
 
 def _begun_call(message: dict[str, Any]) -> ToolCall | None:

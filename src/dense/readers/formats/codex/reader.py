@@ -42,7 +42,7 @@ from dense.readers.json_text import BadJson, decode
 from dense.readers.json_value import first_string, is_obj, obj, seq, string, whole
 from dense.readers.notices import Notices
 from dense.readers.reader import TraceLocation, steps_of_lines
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of, unwrap_prompt
 from dense.trajectory import Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
@@ -68,7 +68,7 @@ PASSED_LINES = frozenset({"event_msg", "world_state", "inter_agent_communication
 MAX_DEPTH = 4
 """How deep sub-agents are followed: rollouts can name each other as parents."""
 
-_EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
+_EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", re.MULTILINE)
 
 
 class Codex:
@@ -77,13 +77,13 @@ class Codex:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_rollout(line) or is_event(line) for line in map(obj, head))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         head = list(islice(records, HEAD_RECORDS))
         lines = [obj(record.value) for record in head]
         # The first line that says so: what is before it may be damaged.
         of_events = next((is_event(line) for line in lines if is_event(line) or _is_rollout(line)), False)
-        reading = EventStream(place) if of_events else _Rollout(place)
-        before = earlier_rollout(place.path, lines[0], place.notices) if lines and history_base(lines[0]) else ()
+        reading = EventStream(location) if of_events else _Rollout(location)
+        before = earlier_rollout(location.path, lines[0], location.notices) if lines and history_base(lines[0]) else ()
         if stream := reading.stream(chain(head[:1], before, head[1:], records)):
             yield stream
 
@@ -100,13 +100,13 @@ def _is_rollout(line: dict[str, Any]) -> bool:
 class _Rollout:
     """Goes through the lines and builds the steps."""
 
-    def __init__(self, place: TraceLocation, depth: int = 0) -> None:
-        self.place, self.notices, self.depth = place, place.notices, depth
+    def __init__(self, location: TraceLocation, depth: int = 0) -> None:
+        self.location, self.notices, self.depth = location, location.notices, depth
         self.id: str | None = None
         self.version: str | None = None
         self.model: str | None = None
         self.prompts: list[str] = []
-        self.draft: StepDraft | None = None
+        self.builder: StepBuilder | None = None
         self.ended = False
         self.is_marked = False
         self.usage: Usage | None = None
@@ -119,8 +119,8 @@ class _Rollout:
         first = next(steps, None)
         if first is None:
             return None
-        identity = self.id or self.place.path.name.partition(".")[0]
-        stream = Stream(format=Codex.name, id=identity, source=Source(self.place.name), notices=self.notices)
+        identity = self.id or self.location.path.name.partition(".")[0]
+        stream = Stream(format=Codex.name, id=identity, source=Source(self.location.name), notices=self.notices)
         stream.agent, stream.agent_version, stream.model = Codex.name, self.version, self.model
         stream.task = task_of(self.prompts)
         stream.steps = self.with_usage(chain((first,), steps), stream)
@@ -183,38 +183,38 @@ class _Rollout:
     def calls(self, call: ToolCall) -> list[ToolCall]:
         """The calls that an item makes: one, or those of the program that it runs."""
         code = string(call.arguments.get("input")) or string(call.arguments.get("code"))
-        if call.name != "exec" or code is None or (found := program(code, call.id)) is None:
+        if call.name != "exec" or code is None or (parsed := program(code, call.id)) is None:
             return [call]
-        self.programs[call.id or ""] = found
+        self.programs[call.id or ""] = parsed
         self.ran = []
-        return found.calls
+        return parsed.calls
 
     def count(self, last: Usage | None, total: Usage | None) -> None:
         """A response's tokens come after its last item."""
         self.usage = total or self.usage
-        if self.draft is not None and last is not None and (self.draft.calls or self.draft.message):
-            self.draft.usage = self.draft.usage or last
+        if self.builder is not None and last is not None and (self.builder.calls or self.builder.message):
+            self.builder.usage = self.builder.usage or last
             self.ended = True
 
     def compacted(self, message: str) -> None:
         """The open step was the summary that the program asked for, if the new history ends with it."""
-        draft = self.draft
-        if draft is None or draft.calls or draft.observations:
+        builder = self.builder
+        if builder is None or builder.calls or builder.observations:
             return
-        if draft.message and message.endswith("\n\n".join(draft.message)):
-            self.draft = None
+        if builder.message and message.endswith("\n\n".join(builder.message)):
+            self.builder = None
 
     def item(self, item: dict[str, Any], source: Source, timestamp: str | None) -> Step | None:
         kind = string(item.get("type"))
         if kind in OUTPUTS:
             self.output(item, source)
         elif kind in CALLS:
-            draft, done = self.act(source, timestamp)
-            draft.calls += self.calls(_call(item))
+            builder, done = self.act(source, timestamp)
+            builder.calls += self.calls(_call(item))
             return done
         elif kind == "reasoning":
-            draft, done = self.act(source, timestamp)
-            draft.reasoning.append(text_of(item.get("summary")) or text_of(item.get("content")))
+            builder, done = self.act(source, timestamp)
+            builder.reasoning.append(text_of(item.get("summary")) or text_of(item.get("content")))
             return done
         elif kind == "message":
             return self.message(item, source, timestamp)
@@ -228,20 +228,20 @@ class _Rollout:
             self.notices.skip(f"unknown item type {describe(kind)}", source)
         return None
 
-    def act(self, source: Source, timestamp: str | None) -> tuple[StepDraft, Step | None]:
+    def act(self, source: Source, timestamp: str | None) -> tuple[StepBuilder, Step | None]:
         """The step that something of the agent belongs to: the open one, or a new one if that has ended and is
         complete."""
-        if self.draft is not None and not self.ended:
-            return self.draft, None
+        if self.builder is not None and not self.ended:
+            return self.builder, None
         done = self.close()
-        self.draft = StepDraft(source=source, timestamp=timestamp)
-        return self.draft, done
+        self.builder = StepBuilder(source=source, timestamp=timestamp)
+        return self.builder, done
 
     def message(self, item: dict[str, Any], source: Source, timestamp: str | None) -> Step | None:
         text = text_of(item.get("content"))
         if item.get("role") == "assistant":
-            draft, done = self.act(source, timestamp)
-            draft.message.append(text)
+            builder, done = self.act(source, timestamp)
+            builder.message.append(text)
             return done
         if item.get("role") == "user":
             self.words(text, "user", timestamp)
@@ -252,53 +252,53 @@ class _Rollout:
     def words(self, text: str, origin: Origin, timestamp: str | None) -> None:
         if not text:
             return
-        if self.draft is None:
+        if self.builder is None:
             self.prompts.append(text)
         elif unwrap_prompt(text):
-            self.draft.observe(text, origin=origin, timestamp=timestamp)
+            self.builder.observe(text, origin=origin, timestamp=timestamp)
             self.ended = True
 
     def output(self, item: dict[str, Any], source: Source) -> None:
-        if self.draft is None:
+        if self.builder is None:
             self.notices.skip("output of a call before any action", source)
             return
         call_id = string(item.get("call_id"))
-        if (found := self.programs.pop(call_id or "", None)) is not None:
-            calls, seen = observed(found, item.get("output"), self.ran, call_id or "exec")
-            place = self.draft.calls.index(found.calls[0]) if found.calls[0] in self.draft.calls else 0
-            self.draft.calls[place : place + len(found.calls)] = calls
-            self.draft.observations += seen
+        if (parsed := self.programs.pop(call_id or "", None)) is not None:
+            calls, observations = observed(parsed, item.get("output"), self.ran, call_id or "exec")
+            index = self.builder.calls.index(parsed.calls[0]) if parsed.calls[0] in self.builder.calls else 0
+            self.builder.calls[index : index + len(parsed.calls)] = calls
+            self.builder.observations += observations
             self.ran = []
         else:
             text, code = _output(item.get("output") if "output" in item else item.get("tools"))
             is_error = True if text.startswith("Script failed\n") else None
-            self.draft.observe(text, call_id, exit_code=code, is_error=is_error)
+            self.builder.observe(text, call_id, exit_code=code, is_error=is_error)
         self.ended = self.ended or not self.is_marked
 
     def close(self, is_last: bool = False) -> Step | None:
         """The open step, with the sub-agents that its calls started; the last has those of which it is not known."""
-        draft, self.draft, self.ended = self.draft, None, False
-        if draft is None or not (draft.calls or any(draft.message) or any(draft.reasoning)):
+        builder, self.builder, self.ended = self.builder, None, False
+        if builder is None or not (builder.calls or any(builder.message) or any(builder.reasoning)):
             return None
-        for call in draft.calls:
-            if call.name == "spawn_agent" and (child := self.started(call, draft)):
-                draft.subagents += self.subagent(child, string(call.arguments.get("message")))
+        for call in builder.calls:
+            if call.name == "spawn_agent" and (child := self.started(call, builder)):
+                builder.subagents += self.subagent(child, string(call.arguments.get("message")))
         for child in [*self.children()] if is_last else []:
-            self.notices.note(f"sub-agent {child.id} is linked to no call", Source(self.place.name))
-            draft.subagents += self.subagent(child, None)
-        return draft.build()
+            self.notices.note(f"sub-agent {child.id} is linked to no call", Source(self.location.name))
+            builder.subagents += self.subagent(child, None)
+        return builder.build()
 
     def children(self) -> list[_Child]:
         """The sub-agents of this rollout that no step has yet, in the order of their start."""
         if self.waiting is None:
-            folder = self.place.path.parent
+            folder = self.location.path.parent
             family = _families(folder, folder.stat().st_mtime_ns) if self.depth < MAX_DEPTH else {}
             self.waiting = list(family.get(self.id or "", []))
         return self.waiting
 
-    def started(self, call: ToolCall, draft: StepDraft) -> _Child | None:
+    def started(self, call: ToolCall, builder: StepBuilder) -> _Child | None:
         """The sub-agent that a call started: the one that its output names, or where it has none, the next in time."""
-        said = " ".join(o.text for o in draft.observations if o.call_id == call.id)
+        said = " ".join(o.text for o in builder.observations if o.call_id == call.id)
         if not said:
             return next(iter(self.children()), None)
         named = [child for child in self.children() if child.id in said or (child.name and child.name in said)]
@@ -308,15 +308,15 @@ class _Rollout:
         """A sub-agent from its own rollout, once. What it was asked is in the call; the rollout has it
         encrypted."""
         self.children().remove(child)
-        file = self.place.beside(child.path)
-        place = TraceLocation(child.path, file.name, Notices(self.notices.strict))
-        file.notices = place.notices
+        file = self.location.beside(child.path)
+        location = TraceLocation(child.path, file.name, Notices(self.notices.strict))
+        file.notices = location.notices
         try:
-            if stream := _Rollout(place, self.depth + 1).stream(file.records()):
+            if stream := _Rollout(location, self.depth + 1).stream(file.records()):
                 stream.task = Task(asked) if asked else stream.task
                 yield stream.collect()
             else:
-                self.notices.items += place.notices.take()
+                self.notices.items += location.notices.take()
                 self.notices.note("no step in the sub-agent's rollout", Source(file.name))
         except (NoTrajectory, OSError) as error:
             self.notices.skip(f"the sub-agent's rollout cannot be read ({error})", Source(file.name))
@@ -385,6 +385,6 @@ def _families(folder: Path, changed: int) -> dict[str, list[_Child]]:
     del changed
     family: dict[str, list[_Child]] = {}
     for path in sorted(folder.glob("rollout-*.jsonl*")):
-        if found := parent_of(path):
-            family.setdefault(found[0], []).append(found[1])
+        if child := parent_of(path):
+            family.setdefault(child[0], []).append(child[1])
     return family

@@ -42,18 +42,18 @@ class Cline:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_session(obj(record)) for record in head[:1]) or any(map(_is_history, (head[:2], *head[:1])))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         for record in records:
             document = obj(record.value)
             messages = record.value if is_seq(record.value) else document.get("messages")
             if messages is None:  # the messages themselves, one after the other
-                yield from _Session(place).stream(_with(record, records))
+                yield from _Session(location).stream(_with(record, records))
                 return
-            session = _Session(place, record.source)
+            session = _Session(location, record.source)
             session.id = string(document.get("sessionId"))
             session.version = string(obj(document.get("origin")).get("version"))
-            places = (Source(record.source.path, index=index) for index in range(len(messages)))
-            yield from session.stream(map(TraceRecord, messages, places))
+            sources = (Source(record.source.path, index=index) for index in range(len(messages)))
+            yield from session.stream(map(TraceRecord, messages, sources))
 
 
 def _with(first: TraceRecord, rest: Iterator[TraceRecord]) -> Iterator[TraceRecord]:
@@ -78,10 +78,10 @@ class _Session(ChatSession):
     name = Cline.name
 
     def default_id(self) -> str:
-        return self.place.path.parent.name
+        return self.location.path.parent.name
 
-    def __init__(self, place: TraceLocation, source: Source | None = None) -> None:
-        super().__init__(place, source)
+    def __init__(self, location: TraceLocation, source: Source | None = None) -> None:
+        super().__init__(location, source)
         self.is_result = False
         """Whether the next text is the result that was announced by itself."""
 
@@ -92,10 +92,10 @@ class _Session(ChatSession):
         model = {"model": info.get("id") or info.get("modelId")} if info else {}
         if string(line.get("role")) in AGENT_ROLES:
             self.is_result = False
-            content = [found for part in parts_of(line) for found in _act(part)]
+            content = [item for part in parts_of(line) for item in _act(part)]
             yield about | model | {"content": content, "usage": _usage(used)}
         else:
-            yield about | {"content": [found for part in parts_of(line) if (found := self.heard(part))]}
+            yield about | {"content": [item for part in parts_of(line) if (item := self.heard(part))]}
 
     def heard(self, part: dict[str, Any]) -> dict[str, Any] | None:
         """What came back, or what a person said; None for what is the program's own."""
@@ -105,9 +105,9 @@ class _Session(ChatSession):
         if text.lstrip().startswith(ENVIRONMENT):
             return None
         text = text.partition(f"\n{ENVIRONMENT}")[0]
-        found = RESULT.match(text) if self.chat.draft is not None else None
-        if found is not None or self.is_result:
-            text = text[found.end() :] if found is not None else text
+        match = RESULT.match(text) if self.chat.builder is not None else None
+        if match is not None or self.is_result:
+            text = text[match.end() :] if match is not None else text
             self.is_result = not text.strip()
             return None if self.is_result else {"type": "tool_result", "content": text}
         for tag in TAGS:
@@ -135,15 +135,15 @@ def _act(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _arguments(inside: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    place = 0
-    while (start := re.compile(r"<(\w+)>").search(inside, place)) is not None:
+    arguments: dict[str, Any] = {}
+    offset = 0
+    while (start := re.compile(r"<(\w+)>").search(inside, offset)) is not None:
         end = inside.find(f"</{start[1]}>", start.end())
         if end < 0:
             break
-        found[start[1]] = inside[start.end() : end].strip("\n")
-        place = end
-    return found or {"input": inside.strip()}
+        arguments[start[1]] = inside[start.end() : end].strip("\n")
+        offset = end
+    return arguments or {"input": inside.strip()}
 
 
 def _result(part: dict[str, Any]) -> dict[str, Any]:

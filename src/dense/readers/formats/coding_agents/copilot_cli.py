@@ -47,8 +47,8 @@ class CopilotCli:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_event, map(obj, head)))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        yield from _Session(place).stream(records)
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        yield from _Session(location).stream(records)
 
 
 def _is_event(line: dict[str, Any]) -> bool:
@@ -63,21 +63,21 @@ class _Session(AgentSession):
 
     name = CopilotCli.name
 
-    def __init__(self, place: TraceLocation) -> None:
-        super().__init__(place)
+    def __init__(self, location: TraceLocation) -> None:
+        super().__init__(location)
         self.next_usage: Usage | None = None
         self.inner: dict[str, tuple[_Session, list[Step], Source]] = {}
 
     def default_id(self) -> str:
-        return self.place.path.parent.name
+        return self.location.path.parent.name
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
         if not is_obj(line.get("data")):
-            self.place.notices.skip("line is not an event", source)
+            self.location.notices.skip("line is not an event", source)
             return None
         kind, data, time = string(line.get("type")) or "", obj(line.get("data")), string(line.get("timestamp"))
         if (call_id := string(data.get("parentToolCallId"))) and kind.startswith(("assistant.", "tool.")):
-            session, steps, _ = self.inner.setdefault(call_id, (_Session(self.place), [], source))
+            session, steps, _ = self.inner.setdefault(call_id, (_Session(self.location), [], source))
             if done := session.feed({**line, "data": {**data, "parentToolCallId": None}}, source):
                 steps.append(done)
         elif kind == "session.start":
@@ -92,19 +92,19 @@ class _Session(AgentSession):
         elif kind == "tool.execution_complete":
             self.result(data, source)
         elif kind in ("session.error", "abort"):
-            if self.draft is not None:
+            if self.builder is not None:
                 text = string(data.get("message")) or string(data.get("reason")) or kind
-                self.draft.observe(text, origin="system", is_error=True)
+                self.builder.observe(text, origin="system", is_error=True)
         elif not kind.startswith(FAMILIES):
-            self.place.notices.skip(f"unknown event {kind[:60]!r}", source)
+            self.location.notices.skip(f"unknown event {kind[:60]!r}", source)
         return None
 
     def answer(self, data: dict[str, Any], source: Source, time: str | None) -> Step | None:
-        done, draft = self.act(source, string(data.get("model")), time, self.next_usage)
+        done, builder = self.act(source, string(data.get("model")), time, self.next_usage)
         self.next_usage = None
-        draft.message.append(text_of(data.get("content")))
-        draft.reasoning.append(text_of(data.get("reasoningText")))
-        draft.calls += [
+        builder.message.append(text_of(data.get("content")))
+        builder.reasoning.append(text_of(data.get("reasoningText")))
+        builder.calls += [
             ToolCall(
                 string(call.get("name")) or "?", arguments_of(call.get("arguments")), string(call.get("toolCallId"))
             )
@@ -118,8 +118,8 @@ class _Session(AgentSession):
             self.said(text, time, is_own=string(data.get("source")) not in (None, "user"))
 
     def result(self, data: dict[str, Any], source: Source) -> None:
-        if self.draft is None:
-            self.place.notices.skip("result of a call before any action", source)
+        if self.builder is None:
+            self.location.notices.skip("result of a call before any action", source)
             return
         result = data.get("result")
         text = text_of(obj(result).get("content")) if is_obj(result) else text_of(result)
@@ -127,7 +127,7 @@ class _Session(AgentSession):
         code = whole(obj(data.get("shellExecution")).get("exitCode"))
         metric = number(obj(obj(data.get("toolTelemetry")).get("metrics")).get("exit_code"))
         code = int(metric) if code is None and metric is not None else code
-        self.draft.observe(
+        self.builder.observe(
             SHELL_LINE.sub("\n", text) if code is not None else text,
             string(data.get("toolCallId")),
             is_error=True if flag(data.get("success")) is False else None,
@@ -135,13 +135,13 @@ class _Session(AgentSession):
         )
 
     def close(self) -> Step | None:
-        draft, self.draft = self.draft, None
-        if draft is None:
+        builder, self.builder = self.builder, None
+        if builder is None:
             return None
-        for call in draft.calls:
+        for call in builder.calls:
             if (inner := self.inner.pop(call.id or "", None)) is not None:
-                draft.subagents += _nested(*inner, call)
-        return draft.build()
+                builder.subagents += _nested(*inner, call)
+        return builder.build()
 
 
 def _nested(session: _Session, steps: list[Step], source: Source, call: ToolCall) -> Iterator[Trajectory]:

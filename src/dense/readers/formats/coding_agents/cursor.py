@@ -39,13 +39,13 @@ class Cursor:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_line, map(obj, head)))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         for first in records:
             bubbles = obj(first.value).get("bubbles")
             if bubbles is None:
-                yield from _Transcript(place).stream(chain((first,), records))
+                yield from _Transcript(location).stream(chain((first,), records))
                 return
-            conversation = _Conversation(place, first.source)
+            conversation = _Conversation(location, first.source)
             conversation.id = first.source.part
             model = obj(obj(first.value["composer"]).get("modelConfig")).get("modelName")
             conversation.model = string(model)
@@ -67,7 +67,7 @@ class _Transcript(ChatSession):
     def messages(self, line: dict[str, Any], source: Source) -> Iterable[dict[str, Any]]:
         if line.get("type") == "turn_ended" or "role" not in line:
             if line.get("type") != "turn_ended":
-                self.place.notices.skip(f"unknown line type {str(line.get('type'))[:60]!r}", source)
+                self.location.notices.skip(f"unknown line type {str(line.get('type'))[:60]!r}", source)
             return
         parts = [_asked(part) if line["role"] == "user" else part for part in parts_of(obj(line.get("message")))]
         yield {"role": line["role"], "content": parts, "timestamp": line.get("timestamp")}
@@ -91,7 +91,7 @@ def database_sessions(database: Database, only: str | None) -> Iterator[tuple[st
         rows = database.rows("select key, value from cursorDiskKV where key >= ? and key < ?", start, start + "~")
         stored = {str(key).removeprefix(start): obj(json_value(value)) for key, value in rows}
         named = [str(header.get("bubbleId")) for header in objs(composer.get("fullConversationHeadersOnly"))]
-        bubbles = [stored[one] for one in named if one in stored] or objs(composer.get("conversation"))
+        bubbles = [stored[name] for name in named if name in stored] or objs(composer.get("conversation"))
         if any(bubble.get("type") == AGENT for bubble in bubbles):
             yield name, {"composer": composer, "bubbles": bubbles}
 
@@ -101,8 +101,8 @@ class _Conversation(ChatSession):
 
     name = Cursor.name
 
-    def __init__(self, place: TraceLocation, source: Source) -> None:
-        super().__init__(place, source)
+    def __init__(self, location: TraceLocation, source: Source) -> None:
+        super().__init__(location, source)
         self.waiting: dict[str, Any] | None = None
         self.answer: str | None = None
         """The answer of the model that the last call is of, where the database says it."""
@@ -112,11 +112,11 @@ class _Conversation(ChatSession):
             yield from self.flushed()
             yield {"role": "user", "content": text_of(line.get("text")), "timestamp": line.get("createdAt")}
         elif line.get("type") != AGENT:
-            self.place.notices.skip("bubble of neither the user nor the agent", source)
+            self.location.notices.skip("bubble of neither the user nor the agent", source)
         elif string((call := obj(line.get("toolFormerData"))).get("name")):
             answer, self.answer = self.answer, string(call.get("modelCallId"))
-            if self.answer is not None and self.answer == answer and self.chat.draft is not None and not self.waiting:
-                self.chat.draft.calls.append(tool_call(_call(call)))
+            if self.answer is not None and self.answer == answer and self.chat.builder is not None and not self.waiting:
+                self.chat.builder.calls.append(tool_call(_call(call)))
                 yield from _result(call)
                 return
             message = self.waiting or _message(line)
@@ -160,10 +160,10 @@ def _result(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if raw is None:
         return
     value = json_value(raw) if isinstance(raw, str) and raw.lstrip().startswith("{") else None
-    found = obj(value)
-    text = found.get("output") if isinstance(found.get("output"), str) else found.get("contents", raw)
-    code = whole(found.get("exitCodeV2"))
-    code = whole(found.get("exitCode")) if code is None else code
+    document = obj(value)
+    text = document.get("output") if isinstance(document.get("output"), str) else document.get("contents", raw)
+    code = whole(document.get("exitCodeV2"))
+    code = whole(document.get("exitCode")) if code is None else code
     is_error = True if string(call.get("status")) in FAILED or (is_obj(value) and "error" in value) else None
     yield {
         "role": "tool",

@@ -26,7 +26,7 @@ STORES: dict[type[Reader], tuple[frozenset[str], Sessions]] = {
 class SqliteStore:
     """A database of sessions."""
 
-    def read_container(self, file: TraceFile, place: TraceLocation, forced: str | None) -> Iterator[Stream]:
+    def read_container(self, file: TraceFile, location: TraceLocation, forced: str | None) -> Iterator[Stream]:
         """The sessions of the program whose tables it has, one at a time."""
         with open_database(file.path) as database:
             tables = database.tables()
@@ -40,7 +40,7 @@ class SqliteStore:
                     first = next(records, None)
                     if first is None:  # the editors keep such a file for each folder that was ever opened
                         raise NotATrace(f"{file.name}: a database of {reader.name} without a session")
-                    yield from reader.read(chain((first,), records), place)
+                    yield from reader.read(chain((first,), records), location)
                     return
         known = ", ".join(kind.name for kind in STORES)
         if forced is not None:

@@ -40,9 +40,9 @@ class Droid:
             for line in map(obj, head)
         )
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        session = _Session(place)
-        session.usage = _total(place)
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        session = _Session(location)
+        session.usage = _total(location)
         yield from session.stream(records)
 
 
@@ -55,7 +55,7 @@ class _Session(ChatSession):
             self.id = self.id or string(line.get("id"))
         elif kind != "message":
             if kind not in SILENT:
-                self.place.notices.skip(f"unknown line type {str(kind)[:60]!r}", source)
+                self.location.notices.skip(f"unknown line type {str(kind)[:60]!r}", source)
         elif line.get("visibility", message.get("visibility")) != "llm_only":
             model = {"model": message["modelId"]} if "modelId" in message else {}
             content = [_cleaned(part) for part in parts_of(message)]
@@ -73,12 +73,12 @@ def _cleaned(part: dict[str, Any]) -> dict[str, Any]:
     return part | {"content": EXITED.sub("", FAILED.sub("", text, count=1)), "exit_code": int(code[1])}
 
 
-def _total(place: TraceLocation) -> Usage | None:
-    path = place.path.with_name(f"{place.path.name.partition('.')[0]}.settings.json")
+def _total(location: TraceLocation) -> Usage | None:
+    path = location.path.with_name(f"{location.path.name.partition('.')[0]}.settings.json")
     try:
-        tokens = obj(obj(place.beside(path).document().value).get("tokenUsage")) if path.is_file() else {}
+        tokens = obj(obj(location.beside(path).document().value).get("tokenUsage")) if path.is_file() else {}
     except (NoTrajectory, OSError):
         return None
     keys = ("inputTokens", "cacheReadTokens", "cacheCreationTokens", "outputTokens")
-    found = Usage(*(whole(tokens.get(key)) for key in keys))
-    return found if found != Usage() else None
+    usage = Usage(*(whole(tokens.get(key)) for key in keys))
+    return usage if usage != Usage() else None

@@ -34,13 +34,13 @@ class Goose:
             for line in (obj(record) for record in head)
         ) or any("working_dir" in line and "message_count" in line for line in map(obj, head[:1]))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         for first in records:
             stored = obj(first.value).get("stored_messages")
             if stored is None:  # a file, a message a line
-                yield from _Session(place).stream(_with(first, records))
+                yield from _Session(location).stream(_with(first, records))
                 return
-            session = _Session(place, first.source)
+            session = _Session(location, first.source)
             session.facts(obj(obj(first.value).get("session")))
             rows = enumerate(seq(stored))
             path, part = first.source.path, first.source.part
@@ -102,7 +102,7 @@ class _Session(ChatSession):
     def messages(self, line: dict[str, Any], source: Source) -> Iterable[dict[str, Any]]:
         if "role" not in line:
             if "working_dir" not in line:
-                self.place.notices.skip("neither a message nor the facts of a session", source)
+                self.location.notices.skip("neither a message nor the facts of a session", source)
             return
         is_hidden = obj(line.get("metadata")).get("userVisible") is False
         role = "system" if is_hidden and line["role"] == "user" else line["role"]

@@ -40,8 +40,8 @@ class KimiCli:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_event(obj(record))[0] in ("TurnBegin", "StepBegin") for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        yield from _Session(place).stream(records)
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        yield from _Session(location).stream(records)
 
 
 def _event(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -52,64 +52,64 @@ def _event(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 class _Session(AgentSession):
     name = KimiCli.name
 
-    def __init__(self, place: TraceLocation) -> None:
-        super().__init__(place)
+    def __init__(self, location: TraceLocation) -> None:
+        super().__init__(location)
         self.inner: dict[str, tuple[_Session, list[Step], Source]] = {}
 
     def default_id(self) -> str:
-        return self.place.path.parent.name
+        return self.location.path.parent.name
 
     def feed(self, line: dict[str, Any], source: Source) -> Step | None:
         (kind, payload), time = _event(line), timestamp(line.get("timestamp"))
-        draft = self.draft
+        builder = self.builder
         if kind in ("TurnBegin", "SteerInput"):
             self.said(text_of(payload.get("user_input")), time)
         elif kind == "StepBegin":
             return self.act(source, None, time)[0]
         elif kind == "SubagentEvent":
             return self.subagent(payload, source)
-        elif draft is None:
+        elif builder is None:
             if kind and kind not in SILENT and kind != "StatusUpdate":
-                self.place.notices.skip(f"{kind[:60]!r} before any action", source)
+                self.location.notices.skip(f"{kind[:60]!r} before any action", source)
         elif kind == "ContentPart":
             is_thought = payload.get("type") == "think"
-            (draft.reasoning if is_thought else draft.message).append(
+            (builder.reasoning if is_thought else builder.message).append(
                 text_of(payload.get("think") if is_thought else payload)
             )
         elif kind == "ToolCall":
             function = obj(payload.get("function"))
             name = string(function.get("name")) or "?"
-            draft.calls.append(ToolCall(name, arguments_of(function.get("arguments")), string(payload.get("id"))))
-        elif kind == "ToolCallPart" and draft.calls:
-            given = str(draft.calls[-1].arguments.get("input", "")) + (string(payload.get("arguments_part")) or "")
-            draft.calls[-1] = replace(draft.calls[-1], arguments=arguments_of(given))
+            builder.calls.append(ToolCall(name, arguments_of(function.get("arguments")), string(payload.get("id"))))
+        elif kind == "ToolCallPart" and builder.calls:
+            given = str(builder.calls[-1].arguments.get("input", "")) + (string(payload.get("arguments_part")) or "")
+            builder.calls[-1] = replace(builder.calls[-1], arguments=arguments_of(given))
         elif kind == "ToolResult":
             result = obj(payload.get("return_value")) or obj(payload.get("result"))
             text, code = _result(result)
             is_error = flag(result.get("is_error")) or None
-            draft.observe(text, string(payload.get("tool_call_id")), is_error=is_error, exit_code=code)
+            builder.observe(text, string(payload.get("tool_call_id")), is_error=is_error, exit_code=code)
         elif kind == "StatusUpdate":
-            draft.usage = _usage(obj(payload.get("token_usage"))) or draft.usage
+            builder.usage = _usage(obj(payload.get("token_usage"))) or builder.usage
         elif kind not in SILENT and line.get("type") != "metadata":
-            self.place.notices.skip(f"unknown event {kind[:60]!r}", source)
+            self.location.notices.skip(f"unknown event {kind[:60]!r}", source)
         return None
 
     def subagent(self, payload: dict[str, Any], source: Source) -> None:
         """An event of a sub-agent, by the call that started it."""
         call_id = first_string((payload.get("parent_tool_call_id"), payload.get("task_tool_call_id"))) or ""
-        session, steps, _ = self.inner.setdefault(call_id, (_Session(self.place), [], source))
+        session, steps, _ = self.inner.setdefault(call_id, (_Session(self.location), [], source))
         if is_obj(payload.get("event")) and (done := session.feed({"message": payload["event"]}, source)):
             steps.append(done)
 
     def close(self) -> Step | None:
-        for call in self.draft.calls if self.draft is not None else ():
-            if (inner := self.inner.pop(call.id or "", None)) is not None and self.draft is not None:
-                self.draft.subagents += _nested(*inner, call)
+        for call in self.builder.calls if self.builder is not None else ():
+            if (inner := self.inner.pop(call.id or "", None)) is not None and self.builder is not None:
+                self.builder.subagents += _nested(*inner, call)
         return super().close()
 
 
 def _nested(session: _Session, steps: list[Step], source: Source, call: ToolCall) -> Iterator[Trajectory]:
-    session.place = TraceLocation(session.place.path, session.place.name, Notices())
+    session.location = TraceLocation(session.location.path, session.location.name, Notices())
     last = session.close()
     steps += [last] if last else []
     if steps:
@@ -117,7 +117,7 @@ def _nested(session: _Session, steps: list[Step], source: Source, call: ToolCall
             format=KimiCli.name,
             id=call.id or "sub-agent",
             source=source,
-            notices=session.place.notices,
+            notices=session.location.notices,
             steps=iter(steps),
         )
         stream.agent = KimiCli.name
@@ -136,5 +136,5 @@ def _result(result: dict[str, Any]) -> tuple[str, int | None]:
 
 def _usage(tokens: dict[str, Any]) -> Usage | None:
     keys = ("input_other", "input_cache_read", "input_cache_creation", "output")
-    found = Usage(*(whole(tokens.get(key)) for key in keys))
-    return found if found != Usage() else None
+    usage = Usage(*(whole(tokens.get(key)) for key in keys))
+    return usage if usage != Usage() else None

@@ -23,7 +23,7 @@ from dense.readers.files import TraceRecord
 from dense.readers.folders.databases import Database, json_value
 from dense.readers.json_value import is_obj, number, obj, objs, string, timestamp, whole
 from dense.readers.reader import TraceLocation, fitting_documents, location_of_row
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, ToolCall, Trajectory, Usage
 
@@ -37,20 +37,20 @@ class Opencode:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(map(_is_session, head))
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        for record in fitting_documents(records, _is_session, place.notices, "a session of opencode"):
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        for record in fitting_documents(records, _is_session, location.notices, "a session of opencode"):
             source = record.source if record.source.part else location_of_row(record.source)
-            if stream := _Session(record.value, source, place).stream():
+            if stream := _Session(record.value, source, location).stream():
                 yield stream
             else:
-                place.notices.skip("session without a step of the agent", record.source)
+                location.notices.skip("session without a step of the agent", record.source)
 
 
 def _is_session(value: Any) -> bool:
     messages = obj(value).get("messages")
     if not is_obj(obj(value).get("info")) or not isinstance(messages, list):
         return False
-    return any(is_obj(one.get("info")) and isinstance(one.get("parts"), list) for one in objs(messages))
+    return any(is_obj(message.get("info")) and isinstance(message.get("parts"), list) for message in objs(messages))
 
 
 def database_sessions(database: Database, only: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -82,17 +82,17 @@ def _exported(database: Database, identity: str, depth: int) -> dict[str, Any]:
 class _Session:
     """One session on its way to steps."""
 
-    def __init__(self, document: dict[str, Any], source: Source, place: TraceLocation) -> None:
-        self.info, self.source, self.place = obj(document.get("info")), source, place
+    def __init__(self, document: dict[str, Any], source: Source, location: TraceLocation) -> None:
+        self.info, self.source, self.location = obj(document.get("info")), source, location
         self.messages = objs(document.get("messages"))
         self.children = {str(obj(child.get("info")).get("id")): child for child in objs(document.get("children"))}
         self.prompts: list[str] = []
         self.model: str | None = None
-        self.draft: StepDraft | None = None
+        self.builder: StepBuilder | None = None
 
     def stream(self) -> Stream | None:
-        identity = string(self.info.get("id")) or self.place.path.stem
-        stream = Stream(format=Opencode.name, id=identity, source=self.source, notices=self.place.notices)
+        identity = string(self.info.get("id")) or self.location.path.stem
+        stream = Stream(format=Opencode.name, id=identity, source=self.source, notices=self.location.notices)
         steps = self.steps()
         first = next(steps, None)
         if first is None:
@@ -112,60 +112,62 @@ class _Session:
             elif info.get("role") == "user":
                 self.hear(info, parts)
             else:
-                self.place.notices.skip("message of nobody known", source)
-        if self.draft is not None:
-            yield self.draft.build()
+                self.location.notices.skip("message of nobody known", source)
+        if self.builder is not None:
+            yield self.builder.build()
 
     def answer(self, info: dict[str, Any], parts: list[dict[str, Any]], source: Source) -> Iterator[Step]:
         opened = False
         for part in parts:
             if part.get("type") == "step-start" or not opened:
-                if not opened or (self.draft is not None and (self.draft.calls or self.draft.message)):
-                    if self.draft is not None:
-                        yield self.draft.build()
-                    self.draft = self.open(info, source)
+                if not opened or (self.builder is not None and (self.builder.calls or self.builder.message)):
+                    if self.builder is not None:
+                        yield self.builder.build()
+                    self.builder = self.open(info, source)
                 opened = True
             self.part(part)
-        if opened and self.draft is not None and (error := obj(info.get("error"))):
+        if opened and self.builder is not None and (error := obj(info.get("error"))):
             text = string(obj(error.get("data")).get("message")) or string(error.get("name")) or ""
-            self.draft.observe(text, origin="system", is_error=True)
+            self.builder.observe(text, origin="system", is_error=True)
 
-    def open(self, info: dict[str, Any], source: Source) -> StepDraft:
+    def open(self, info: dict[str, Any], source: Source) -> StepBuilder:
         model = string(info.get("modelID"))
-        draft = StepDraft(source=source, timestamp=timestamp(obj(info.get("time")).get("created")), usage=_usage(info))
+        builder = StepBuilder(
+            source=source, timestamp=timestamp(obj(info.get("time")).get("created")), usage=_usage(info)
+        )
         if self.model is None:
             self.model = model
         elif model != self.model:
-            draft.model = model
-        return draft
+            builder.model = model
+        return builder
 
     def part(self, part: dict[str, Any]) -> None:
-        draft, kind = self.draft, part.get("type")
-        if draft is None:
+        builder, kind = self.builder, part.get("type")
+        if builder is None:
             return
         if kind == "text":
-            draft.message.append(text_of(part.get("text")))
+            builder.message.append(text_of(part.get("text")))
         elif kind == "reasoning":
-            draft.reasoning.append(text_of(part.get("text")))
+            builder.reasoning.append(text_of(part.get("text")))
         elif kind == "tool":
-            self.tool(draft, part)
-        elif kind == "step-finish" and draft.usage is None:
-            draft.usage = _usage(part)
+            self.tool(builder, part)
+        elif kind == "step-finish" and builder.usage is None:
+            builder.usage = _usage(part)
 
-    def tool(self, draft: StepDraft, part: dict[str, Any]) -> None:
+    def tool(self, builder: StepBuilder, part: dict[str, Any]) -> None:
         state, call_id = obj(part.get("state")), string(part.get("callID"))
-        draft.calls.append(ToolCall(string(part.get("tool")) or "?", arguments_of(state.get("input")), call_id))
+        builder.calls.append(ToolCall(string(part.get("tool")) or "?", arguments_of(state.get("input")), call_id))
         metadata, status = obj(state.get("metadata")), state.get("status")
         if status in ("completed", "error"):
             text = text_of(state.get("output")) if status == "completed" else text_of(state.get("error"))
             is_error = True if status == "error" else None
-            draft.observe(text, call_id, is_error=is_error, exit_code=whole(metadata.get("exit")))
+            builder.observe(text, call_id, is_error=is_error, exit_code=whole(metadata.get("exit")))
         child = self.children.pop(str(metadata.get("sessionId") or metadata.get("sessionID")), None)
         if child is not None:
-            draft.subagents += self.subagent(child)
+            builder.subagents += self.subagent(child)
 
     def subagent(self, child: dict[str, Any]) -> Iterator[Trajectory]:
-        if stream := _Session(child, self.source, self.place).stream():
+        if stream := _Session(child, self.source, self.location).stream():
             yield stream.collect()
 
     def hear(self, info: dict[str, Any], parts: list[dict[str, Any]]) -> None:
@@ -178,8 +180,8 @@ class _Session:
             if not text:
                 continue
             is_own = part.get("synthetic") is True or part.get("ignored") is True
-            if self.draft is not None:
-                self.draft.observe(text, origin="system" if is_own else "user", timestamp=time)
+            if self.builder is not None:
+                self.builder.observe(text, origin="system" if is_own else "user", timestamp=time)
             elif not is_own:
                 self.prompts.append(text)
 

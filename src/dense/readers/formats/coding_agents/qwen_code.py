@@ -38,8 +38,8 @@ class QwenCode:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_line(obj(record)) for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-        yield from _Session(place).stream(records)
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+        yield from _Session(location).stream(records)
 
 
 def _is_line(line: dict[str, Any]) -> bool:
@@ -65,22 +65,22 @@ class _Session(AgentSession):
         if kind in ("user", "tool_result"):
             self.hear(parts, source, time)
         elif kind != "system":
-            self.place.notices.skip(f"unknown line type {str(kind)[:60]!r}", source)
+            self.location.notices.skip(f"unknown line type {str(kind)[:60]!r}", source)
         return None
 
     def answer(
         self, line: dict[str, Any], parts: list[dict[str, Any]], source: Source, time: str | None
     ) -> Step | None:
         usage = _usage(obj(line.get("usageMetadata")))
-        done, draft = self.act(source, string(line.get("model")), time, usage)
+        done, builder = self.act(source, string(line.get("model")), time, usage)
         for part in parts:
             if call := obj(part.get("functionCall")):
                 name = string(call.get("name")) or "?"
-                draft.calls.append(ToolCall(name, arguments_of(call.get("args")), string(call.get("id"))))
+                builder.calls.append(ToolCall(name, arguments_of(call.get("args")), string(call.get("id"))))
             elif part.get("thought") is True:
-                draft.reasoning.append(text_of(part.get("text")))
+                builder.reasoning.append(text_of(part.get("text")))
             else:
-                draft.message.append(text_of(part))
+                builder.message.append(text_of(part))
         return done
 
     def hear(self, parts: list[dict[str, Any]], source: Source, time: str | None) -> None:
@@ -91,23 +91,23 @@ class _Session(AgentSession):
                 self.said(text, time)
 
     def result(self, answer: dict[str, Any], source: Source) -> None:
-        if self.draft is None:
-            self.place.notices.skip("result of a call before any action", source)
+        if self.builder is None:
+            self.location.notices.skip("result of a call before any action", source)
             return
         response = obj(answer.get("response"))
         error = text_of(response.get("error"))
         text, code = shell_result(text_of(response.get("output")) or error)
         is_error = True if error else None
-        self.draft.observe(text, string(answer.get("id")), is_error=is_error, exit_code=code)
+        self.builder.observe(text, string(answer.get("id")), is_error=is_error, exit_code=code)
 
 
 def shell_result(text: str) -> tuple[str, int | None]:
     """The output and the exit code of a shell's result; any other text as it is."""
-    found = _SHELL.match(text) if text.startswith("Command: ") else None
-    if found is None:
+    match = _SHELL.match(text) if text.startswith("Command: ") else None
+    if match is None:
         return text, None
-    parts = [found[name] for name in ("output", "error") if found[name] not in NOTHING]
-    return "\n".join(parts), int(found["code"]) if found["code"][0] != "(" else None
+    parts = [match[name] for name in ("output", "error") if match[name] not in NOTHING]
+    return "\n".join(parts), int(match["code"]) if match["code"][0] != "(" else None
 
 
 def _usage(counts: dict[str, Any]) -> Usage | None:

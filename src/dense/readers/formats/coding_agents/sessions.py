@@ -12,7 +12,7 @@ from dense.readers.chat import Chat
 from dense.readers.files import TraceRecord
 from dense.readers.json_value import is_obj, objs
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft, Stream
+from dense.readers.stream import StepBuilder, Stream
 from dense.readers.task import task_of
 from dense.trajectory import Source, Step, Usage
 
@@ -22,14 +22,14 @@ class AgentSession:
 
     name = ""
 
-    def __init__(self, place: TraceLocation, source: Source | None = None) -> None:
-        self.place = place
-        self.source = source or place.source()
+    def __init__(self, location: TraceLocation, source: Source | None = None) -> None:
+        self.location = location
+        self.source = source or location.source()
         self.id: str | None = None
         self.version: str | None = None
         self.model: str | None = None
         self.prompts: list[str] = []
-        self.draft: StepDraft | None = None
+        self.builder: StepBuilder | None = None
         self.usage: Usage | None = None
         """The program's own total; None if the steps add up to it."""
 
@@ -39,25 +39,25 @@ class AgentSession:
 
     def close(self) -> Step | None:
         """The step that is open."""
-        draft, self.draft = self.draft, None
-        return None if draft is None else draft.build()
+        builder, self.builder = self.builder, None
+        return None if builder is None else builder.build()
 
     def act(
         self, source: Source, model: str | None, time: str | None, usage: Usage | None = None
-    ) -> tuple[Step | None, StepDraft]:
+    ) -> tuple[Step | None, StepBuilder]:
         """Open a step: the one before it, which is complete now, and the new one."""
         done = self.close()
-        self.draft = draft = StepDraft(source=source, timestamp=time, usage=usage)
+        self.builder = builder = StepBuilder(source=source, timestamp=time, usage=usage)
         if self.model is None:
             self.model = model
         elif model is not None and model != self.model:
-            draft.model = model
-        return done, draft
+            builder.model = model
+        return done, builder
 
     def said(self, text: str, time: str | None, *, is_own: bool = False) -> None:
         """What a person said, or the program itself."""
-        if self.draft is not None:
-            self.draft.observe(text, origin="system" if is_own else "user", timestamp=time)
+        if self.builder is not None:
+            self.builder.observe(text, origin="system" if is_own else "user", timestamp=time)
         elif not is_own:
             self.prompts.append(text)
 
@@ -68,7 +68,7 @@ class AgentSession:
         if first is None:
             return
         stream = Stream(
-            format=self.name, id=self.id or self.default_id(), source=self.source, notices=self.place.notices
+            format=self.name, id=self.id or self.default_id(), source=self.source, notices=self.location.notices
         )
         stream.agent, stream.agent_version, stream.model = self.name, self.version, self.model
         stream.task, stream.usage = task_of(self.prompts), self.usage
@@ -77,13 +77,13 @@ class AgentSession:
 
     def default_id(self) -> str:
         """The ID of a session that does not say its own."""
-        return self.place.path.stem
+        return self.location.path.stem
 
     def steps(self, records: Iterable[TraceRecord]) -> Iterator[Step]:
         """The steps. The first is handed out when the second begins: by then the prompts are complete."""
         for record in records:
             if not is_obj(record.value):
-                self.place.notices.skip("not an object", record.source)
+                self.location.notices.skip("not an object", record.source)
             elif done := self.feed(record.value, record.source):
                 yield done
         if done := self.close():
@@ -93,9 +93,9 @@ class AgentSession:
 class ChatSession(AgentSession):
     """A session of chat messages. A subclass has `messages`: what a record holds of them."""
 
-    def __init__(self, place: TraceLocation, source: Source | None = None) -> None:
-        super().__init__(place, source)
-        self.chat = Chat(notices=place.notices)
+    def __init__(self, location: TraceLocation, source: Source | None = None) -> None:
+        super().__init__(location, source)
+        self.chat = Chat(notices=location.notices)
         self.prompts = self.chat.prompts
 
     def messages(self, line: dict[str, Any], source: Source) -> Iterable[dict[str, Any]]:
@@ -106,7 +106,7 @@ class ChatSession(AgentSession):
         """The steps of all messages."""
         for record in records:
             if not is_obj(record.value):
-                self.place.notices.skip("not an object", record.source)
+                self.location.notices.skip("not an object", record.source)
                 continue
             for message in self.messages(record.value, record.source):
                 done = self.chat.feed(message, record.source)

@@ -24,7 +24,7 @@ class ArchiveMembers:
     """The members of an `.eval` archive, read whole, one at a time."""
 
     archive: zipfile.ZipFile
-    place: TraceLocation
+    location: TraceLocation
     names: dict[str, zipfile.ZipInfo] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -34,9 +34,8 @@ class ArchiveMembers:
     def header(self) -> dict[str, Any] | None:
         """What the log says of the whole run."""
         start = obj(self._value("_journal/start.json"))
-        header = self._value("header.json")
-        found = obj(header) or ({"status": "started"} | start if start else {})
-        return found if is_obj(found.get("eval")) else None
+        header = obj(self._value("header.json")) or ({"status": "started"} | start if start else {})
+        return header if is_obj(header.get("eval")) else None
 
     def sample(self, name: str) -> Any:
         """A sample; one that lies in chunks is put together as if it were a single member."""
@@ -64,17 +63,17 @@ class ArchiveMembers:
     def _value(self, name: str) -> Any:
         if name not in self.names:
             return None
-        source = self.place.source(part=name)
+        source = self.location.source(part=name)
         try:
             value, repaired = decode(self._bytes(self.names[name]))
         except BadJson as error:
-            self.place.notices.skip(str(error), source)
+            self.location.notices.skip(str(error), source)
             return None
         except Exception as error:  # each way of compressing has errors of its own
-            self.place.notices.skip(f"the member cannot be decompressed ({error})", source)
+            self.location.notices.skip(f"the member cannot be decompressed ({error})", source)
             return None
         if repaired:
-            self.place.notices.repair(repaired, source)
+            self.location.notices.repair(repaired, source)
         return value
 
     def _bytes(self, info: zipfile.ZipInfo) -> bytes:

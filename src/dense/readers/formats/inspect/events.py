@@ -68,7 +68,7 @@ class InspectEvents:
 
     @classmethod
     def of(cls, events: list[Any]) -> InspectEvents:
-        found = cls([], {}, any(event.get("event") == "compaction" for event in objs(events)))
+        result = cls([], {}, any(event.get("event") == "compaction" for event in objs(events)))
         spans: dict[str, tuple[tuple[str, str], ...]] = {}
         steps: list[tuple[str, str]] = []
         for index, event in enumerate(events):
@@ -82,10 +82,10 @@ class InspectEvents:
                 steps.pop()
             elif kind == "model":
                 around = spans.get(str(event.get("span_id")), tuple(steps))
-                found.calls.append(_model_call(event, index, around))
+                result.calls.append(_model_call(event, index, around))
             elif kind == "tool" and (tool := _tool_event(event)):
-                found.tools[tool.id] = tool
-        return found
+                result.tools[tool.id] = tool
+        return result
 
     def within(self, agent_span: str | None) -> list[InspectModelCall]:
         """The model calls of one agent."""
@@ -129,8 +129,8 @@ def usage_with_cost(value: Any) -> Usage | None:
     return usage if usage is None or cost is None else msgspec.structs.replace(usage, cost_usd=cost)
 
 
-def sum_usage(found: Iterable[Usage | None]) -> Usage | None:
+def sum_usage(usages: Iterable[Usage | None]) -> Usage | None:
     total: Usage | None = None
-    for usage in found:
+    for usage in usages:
         total = usage if total is None else total + usage if usage else total
     return total

@@ -46,31 +46,35 @@ class InspectLog:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(_is_log(record) for record in head[:1])
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         for record in records:
             if not _is_log(record.value):
-                place.notices.skip("not an Inspect log", record.source)
+                location.notices.skip("not an Inspect log", record.source)
                 continue
             log = record.value
             samples = seq(log.get("samples"))
             if not samples:
-                place.notices.note(_no_sample(log), record.source)
-            yield from held_back(_Log(log, self.name, place).streams(enumerate(samples), record.source), place.notices)
+                location.notices.note(_no_sample(log), record.source)
+            yield from held_back(
+                _Log(log, self.name, location).streams(enumerate(samples), record.source), location.notices
+            )
 
-    def read_container(self, file: TraceFile, place: TraceLocation, forced: str | None) -> Iterator[Stream]:
+    def read_container(self, file: TraceFile, location: TraceLocation, forced: str | None) -> Iterator[Stream]:
         """The samples of an `.eval` file, one after the other."""
         if forced not in (None, self.name):
             raise NotATrace(f"{file.name}: an archive, which can be read as {self.name} only")
         with file.archive() as archive:
-            members = ArchiveMembers(archive, place)
+            members = ArchiveMembers(archive, location)
             log = members.header()
             if log is None:
-                raise NotATrace(f"{place.name}: a ZIP archive, but not an Inspect log; unpack it and give its folder")
+                raise NotATrace(
+                    f"{location.name}: a ZIP archive, but not an Inspect log; unpack it and give its folder"
+                )
             names = [name for name in members.names if SAMPLE_NAME.fullmatch(name)]
             if not names:
-                place.notices.note(_no_sample(log), place.source())
+                location.notices.note(_no_sample(log), location.source())
             samples = ((None, members.sample(name)) for name in names)
-            yield from held_back(_Log(log, self.name, place).streams(samples, place.source()), place.notices)
+            yield from held_back(_Log(log, self.name, location).streams(samples, location.source()), location.notices)
 
 
 def _is_log(value: Any) -> bool:
@@ -90,7 +94,7 @@ class _Log:
 
     log: dict[str, Any]
     format: str
-    place: TraceLocation
+    location: TraceLocation
     used: set[str] = field(default_factory=set[str])
 
     def streams(self, samples: Iterable[tuple[int | None, Any]], source: Source) -> Iterator[Stream]:
@@ -98,17 +102,17 @@ class _Log:
             if is_obj(sample):
                 yield from self._stream(sample)
             elif index is not None:
-                self.place.notices.skip("not a sample", msgspec.structs.replace(source, part=f"sample {index}"))
+                self.location.notices.skip("not a sample", msgspec.structs.replace(source, part=f"sample {index}"))
 
     def _stream(self, value: dict[str, Any]) -> Iterator[Stream]:
         name = self._name(value)
-        notices = Notices(self.place.notices.strict)
-        sample = InspectSample(value, notices, self.place.source(part=name))
+        notices = Notices(self.location.notices.strict)
+        sample = InspectSample(value, notices, self.location.source(part=name))
         chat = Chat(notices=notices)
         steps = sample.steps(chat)
         if not steps:
-            self.place.notices.items += notices.take()
-            self.place.notices.note("no step of an agent in this sample", sample.source)
+            self.location.notices.items += notices.take()
+            self.location.notices.note("no step of an agent in this sample", sample.source)
             return
         info = obj(self.log.get("eval"))
         agent = string(info.get("solver")) or _last_solver(self.log)

@@ -100,10 +100,10 @@ class InspectSample:
         tools = [self.events.tools[c.id] for c in step.calls if c.id in self.events.tools]
         late = [said for tool in tools if tool.id not in answered and (said := self._result(tool))]
         subagents = [
-            found
+            trajectory
             for tool in tools
             if tool.agent_span and tool.agent_span not in inside
-            for found in self._subagent(tool, tool.agent_span, inside | {tool.agent_span})
+            for trajectory in self._subagent(tool, tool.agent_span, inside | {tool.agent_span})
         ]
         step = with_observations(step, late) if late else step
         if call is None:
@@ -138,23 +138,23 @@ class InspectSample:
 
     def _as_called(self, calls: list[InspectModelCall], last: list[TraceRecord]) -> list[TraceRecord]:
         """The messages in the order in which they were first shown to the model, then what came after the last call."""
-        seen: set[str] = set()
-        found: list[TraceRecord] = []
+        keys: set[str] = set()
+        records: list[TraceRecord] = []
 
         def add(message: Any, source: Source) -> None:
             key = string(obj(message).get("id")) or compact(message)
-            if is_obj(message) and key not in seen:
-                seen.add(key)
-                found.append(TraceRecord(message, source))
+            if is_obj(message) and key not in keys:
+                keys.add(key)
+                records.append(TraceRecord(message, source))
 
         for call in calls:
             source = self._at(call.index, " events")
             for message in call.inputs or referred_messages(call.input_refs, self.pool):
                 add(message, source)
             add(call.message, source)
-        for record in last if found else ():
+        for record in last if records else ():
             add(record.value, record.source)
-        return found
+        return records
 
     def _output(self) -> list[TraceRecord]:
         message = first_message(self.value.get("output"))

@@ -54,18 +54,21 @@ class OpenHands:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(is_event(record) or has_events(record) for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         # Rows and events do not mix in one file, but damaged records may come before the first good one.
-        first = next(_known(records, place.notices), None)
+        first = next(_known(records, location.notices), None)
         if first is None:
             return
         records = chain([first], records)
         if is_event(first.value):
             yield from _stream(
-                records, place, _Origin(id=_conversation_id(place), source=place.source()), _base_state(place)
+                records,
+                location,
+                _Origin(id=_conversation_id(location), source=location.source()),
+                _base_state(location),
             )
             return
-        yield from _rows(records, place)
+        yield from _rows(records, location)
 
 
 def _known(records: Iterator[TraceRecord], notices: Notices) -> Iterator[TraceRecord]:
@@ -88,21 +91,21 @@ class _Origin:
     statement: str | None = None
 
 
-def _rows(records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
-    seen: set[str] = set()
-    for record in fitting_documents(records, has_events, place.notices, "a row with a history"):
+def _rows(records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
+    ids: set[str] = set()
+    for record in fitting_documents(records, has_events, location.notices, "a row with a history"):
         row, source = obj(record.value), location_of_row(record.source)
         name = string(row.get("instance_id"))
         metadata = obj(row.get("metadata"))
         origin = _Origin(
-            id=unique_id(name or source.part or _conversation_id(place), source, seen),
+            id=unique_id(name or source.part or _conversation_id(location), source, ids),
             source=source,
             name=name,
             model=first_string(obj(metadata.get(key)).get("model") for key in ("llm_config", "llm")),
             usage=total_usage(obj(row.get("metrics"))),
             statement=string(obj(row.get("instance")).get("problem_statement")),
         )
-        yield from _stream(_records_of(event_list(row) or [], source), place, origin, {})
+        yield from _stream(_records_of(event_list(row) or [], source), location, origin, {})
 
 
 def _records_of(events: list[Any], source: Source) -> Iterator[TraceRecord]:
@@ -113,47 +116,47 @@ def _records_of(events: list[Any], source: Source) -> Iterator[TraceRecord]:
             yield TraceRecord(single, here)
 
 
-def _conversation_id(place: TraceLocation) -> str:
-    path = place.path
+def _conversation_id(location: TraceLocation) -> str:
+    path = location.path
     if path.is_dir() or path.name == "events.json":
         path = path.parent if path.name in ("events", "events.json") else path
         return path.name or "events"
     return path.stem
 
 
-def _base_state(place: TraceLocation) -> dict[str, Any]:
+def _base_state(location: TraceLocation) -> dict[str, Any]:
     """The conversation's state, which is beside the folder of its events."""
-    folder = place.path if place.path.is_dir() else place.path.parent
+    folder = location.path if location.path.is_dir() else location.path.parent
     for path in (folder.parent / "base_state.json", folder / "base_state.json"):
-        if place.path.is_dir() and path.is_file():
-            return obj(_document(path, place))
+        if location.path.is_dir() and path.is_file():
+            return obj(_document(path, location))
     return {}
 
 
-def _document(path: Path, place: TraceLocation) -> Any:
+def _document(path: Path, location: TraceLocation) -> Any:
     try:
-        return place.beside(path).document().value
+        return location.beside(path).document().value
     except (NoTrajectory, OSError) as error:
-        place.notices.note(f"{path.name} beside the events cannot be read ({error})", place.source())
+        location.notices.note(f"{path.name} beside the events cannot be read ({error})", location.source())
         return None
 
 
 def _stream(
-    records: Iterable[TraceRecord], place: TraceLocation, origin: _Origin, state: dict[str, Any]
+    records: Iterable[TraceRecord], location: TraceLocation, origin: _Origin, state: dict[str, Any]
 ) -> Iterator[Stream]:
-    run = EventSteps(notices=place.notices)
+    run = EventSteps(notices=location.notices)
     run.take_state(state)
     steps = run.steps(records)
     first = next(steps, None)
     if first is None:
-        place.notices.skip("no action of an agent among the events", origin.source)
+        location.notices.skip("no action of an agent among the events", origin.source)
         return
     instruction = _instruction("\n\n".join(run.prompts), origin.statement)
     stream = Stream(
         format="openhands",
         id=origin.id,
         source=origin.source,
-        notices=place.notices,
+        notices=location.notices,
         agent="openhands",
         agent_version=run.version,
         model=run.model or origin.model,

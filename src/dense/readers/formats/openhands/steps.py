@@ -13,7 +13,7 @@ from dense.readers.formats.openhands.events import V1_NO_TURNS
 from dense.readers.formats.openhands.tokens import token_usage, total_usage
 from dense.readers.json_value import first_string, flag, is_obj, obj, objs, seq, string, whole
 from dense.readers.notices import Notices
-from dense.readers.stream import StepDraft
+from dense.readers.stream import StepBuilder
 from dense.trajectory import Source, Step, ToolCall, Usage
 
 V0_NO_ACTIONS = frozenset(
@@ -43,7 +43,7 @@ class EventSteps:
     version: str | None = None
     total: Usage | None = None
     usages: dict[str, Usage] = field(default_factory=dict[str, Usage])
-    draft: StepDraft | None = None
+    builder: StepBuilder | None = None
     response: str | None = None
     """The answer of the model that the open step comes from."""
     acp: dict[str, bool] = field(default_factory=dict[str, bool])
@@ -64,8 +64,8 @@ class EventSteps:
                 done = self._v0(record.value, record.source)
             if done:
                 yield done
-        if self.draft:
-            yield self.draft.build()
+        if self.builder:
+            yield self.builder.build()
 
     def take_state(self, state: dict[str, Any]) -> None:
         """What V1 keeps beside the events: the model, and what each of its answers cost."""
@@ -82,34 +82,36 @@ class EventSteps:
 
     # -- steps
 
-    def _act(self, event: dict[str, Any], source: Source, response: str | None) -> tuple[StepDraft, Step | None, bool]:
+    def _act(
+        self, event: dict[str, Any], source: Source, response: str | None
+    ) -> tuple[StepBuilder, Step | None, bool]:
         """The step that an action belongs to, the one that it completes, and whether it opened its step."""
-        if self.draft is not None and response is not None and response == self.response:
-            return self.draft, None, False
-        done = self.draft.build() if self.draft else None
-        self.draft = StepDraft(source=source, timestamp=string(event.get("timestamp")))
+        if self.builder is not None and response is not None and response == self.response:
+            return self.builder, None, False
+        done = self.builder.build() if self.builder else None
+        self.builder = StepBuilder(source=source, timestamp=string(event.get("timestamp")))
         self.response = response
         self.acp.clear()
         self.answers.clear()
         if response is not None:
-            self.draft.usage = self.usages.get(response)
-        return self.draft, done, True
+            self.builder.usage = self.usages.get(response)
+        return self.builder, done, True
 
     def _observe(self, text: str, source: Source, call_id: str | None = None, **more: Any) -> None:
-        if self.draft is None:
+        if self.builder is None:
             if more.get("origin") != "system":
                 self.notices.skip("observation before any action", source)
         else:
-            self.draft.observe(text, call_id, **more)
+            self.builder.observe(text, call_id, **more)
 
     def _user_message(self, text: str) -> None:
         """A word of the user."""
         if not text:
             return
-        if self.draft is None:
+        if self.builder is None:
             self.prompts.append(text)
         else:
-            self.draft.observe(text, origin="user")
+            self.builder.observe(text, origin="user")
 
     # -- V1
 
@@ -141,12 +143,12 @@ class EventSteps:
         return None
 
     def _v1_action(self, event: dict[str, Any], source: Source) -> Step | None:
-        draft, done, is_new = self._act(event, source, string(event.get("llm_response_id")))
+        builder, done, is_new = self._act(event, source, string(event.get("llm_response_id")))
         thought = text_of(event.get("thought"))
-        if thought and thought not in draft.message:
-            draft.message.append(thought)
+        if thought and thought not in builder.message:
+            builder.message.append(thought)
         if is_new:
-            draft.reasoning += _v1_reasoning(event)
+            builder.reasoning += _v1_reasoning(event)
         written = obj(event.get("tool_call"))
         call = tool_call(written)
         action = obj(event.get("action"))
@@ -155,7 +157,7 @@ class EventSteps:
         name = (
             first_string((event.get("tool_name"), call.name if call.name != "?" else None, action.get("kind"))) or "?"
         )
-        draft.calls.append(ToolCall(name, call.arguments, string(event.get("tool_call_id")) or call.id))
+        builder.calls.append(ToolCall(name, call.arguments, string(event.get("tool_call_id")) or call.id))
         return done
 
     def _v1_message(self, event: dict[str, Any], source: Source) -> Step | None:
@@ -167,18 +169,18 @@ class EventSteps:
             else:
                 self._observe(text, source, origin="system")
             return None
-        draft, done, is_new = self._act(event, source, string(event.get("llm_response_id")))
-        draft.message.append(text)
+        builder, done, is_new = self._act(event, source, string(event.get("llm_response_id")))
+        builder.message.append(text)
         if is_new:
-            draft.reasoning += _v1_reasoning(message)
+            builder.reasoning += _v1_reasoning(message)
         return done
 
     def _v1_observation(self, event: dict[str, Any], source: Source, call_id: str | None) -> None:
-        seen = event.get("observation")
-        observation = obj(seen)
+        recorded = event.get("observation")
+        observation = obj(recorded)
         text = next((t for key in ("content", "output", "message") if (t := text_of(observation.get(key)))), "")
-        if isinstance(seen, str):
-            text = seen
+        if isinstance(recorded, str):
+            text = recorded
         added = text_of(event.get("extended_content"))
         self._observe(
             "\n".join(filter(None, (text, added))),
@@ -193,22 +195,22 @@ class EventSteps:
         if call_id is None:
             self.notices.skip("an ACP tool call without an ID", source)
             return None
-        draft, done = self.draft, None
-        if draft is None or (call_id not in self.acp and all(self.acp.values())):
-            draft, done, _ = self._act(event, source, None)
+        builder, done = self.builder, None
+        if builder is None or (call_id not in self.acp and all(self.acp.values())):
+            builder, done, _ = self._act(event, source, None)
         status = event.get("status")
         ended = isinstance(status, str) and status not in RUNNING
         raw = event.get("raw_input")
         call = ToolCall(string(event.get("title")) or string(event.get("tool_kind")) or "?", arguments_of(raw), call_id)
         if call_id in self.acp:
-            draft.calls[:] = [call if old.id == call_id else old for old in draft.calls]
-            draft.observations[:] = [old for old in draft.observations if old.call_id != call_id]
+            builder.calls[:] = [call if old.id == call_id else old for old in builder.calls]
+            builder.observations[:] = [old for old in builder.observations if old.call_id != call_id]
         else:
-            draft.calls.append(call)
+            builder.calls.append(call)
         self.acp[call_id] = ended
         output = text_of(event.get("raw_output")) or text_of(event.get("content"))
         if ended or output:
-            draft.observe(output, call_id, is_error=flag(event.get("is_error")))
+            builder.observe(output, call_id, is_error=flag(event.get("is_error")))
         return done
 
     # -- V0
@@ -238,27 +240,27 @@ class EventSteps:
         metadata = obj(event.get("tool_call_metadata"))
         response = obj(metadata.get("model_response"))
         self.total = total_usage(obj(event.get("llm_metrics"))) or self.total
-        draft, done, is_new = self._act(event, source, string(response.get("id")))
+        builder, done, is_new = self._act(event, source, string(response.get("id")))
         said = obj(obj((seq(response.get("choices")) or [None])[0]).get("message"))
         if is_new:
-            self._v0_open(draft, response, said, action, args)
+            self._v0_open(builder, response, said, action, args)
         if action != "message":
-            draft.calls.append(_v0_call(action, args, metadata, said))
+            builder.calls.append(_v0_call(action, args, metadata, said))
             if (own := whole(event.get("id"))) is not None:
-                self.answers[own] = draft.calls[-1].id
+                self.answers[own] = builder.calls[-1].id
         return done
 
     def _v0_open(
-        self, draft: StepDraft, response: dict[str, Any], said: dict[str, Any], action: str, args: dict[str, Any]
+        self, builder: StepBuilder, response: dict[str, Any], said: dict[str, Any], action: str, args: dict[str, Any]
     ) -> None:
         model = string(response.get("model"))
         self.model = self.model or model
-        draft.model = model if model != self.model else None
-        draft.usage = usage_of(response.get("usage"))
-        draft.reasoning.append(text_of(said.get("reasoning_content")))
+        builder.model = model if model != self.model else None
+        builder.usage = usage_of(response.get("usage"))
+        builder.reasoning.append(text_of(said.get("reasoning_content")))
         # `think` has its argument under the name that all others have what was said beside the call under.
         own = args.get("content") if action == "message" else None if action == "think" else args.get("thought")
-        draft.message.append(text_of(said.get("content")) or text_of(own))
+        builder.message.append(text_of(said.get("content")) or text_of(own))
 
     def _v0_observation(self, observation: str, event: dict[str, Any], source: Source) -> None:
         if observation in V0_NO_OBSERVATIONS or whole(event.get("cause")) in self.foreign:

@@ -45,33 +45,33 @@ class Otel:
     def claims(self, head: Sequence[Any]) -> bool:
         return any(any(map(is_agentic, raw_spans(record))) for record in head)
 
-    def read(self, records: Iterator[TraceRecord], place: TraceLocation) -> Iterator[Stream]:
+    def read(self, records: Iterator[TraceRecord], location: TraceLocation) -> Iterator[Stream]:
         traces: dict[str, dict[str, TraceSpan]] = {}
         for record in records:
-            found = False
+            is_any = False
             for raw, source in located(record):
-                found = True
+                is_any = True
                 span = span_of(raw, source)
                 if span is None:
-                    place.notices.skip("a span without an ID", source)
+                    location.notices.skip("a span without an ID", source)
                 else:
                     traces.setdefault(span.trace, {})[span.id] = span
-            if not found:
-                place.notices.skip("no span in it", record.source)
+            if not is_any:
+                location.notices.skip("no span in it", record.source)
         for number_, trace in enumerate(list(traces)):
-            yield from _stream(trace, traces.pop(trace), number_, place)
+            yield from _stream(trace, traces.pop(trace), number_, location)
 
 
-def _stream(trace: str, spans: dict[str, TraceSpan], number_: int, place: TraceLocation) -> Iterator[Stream]:
+def _stream(trace: str, spans: dict[str, TraceSpan], number_: int, location: TraceLocation) -> Iterator[Stream]:
     roots = span_tree(spans)
-    source = Source(place.name, part=f"trace {trace}" if trace else f"trace {number_}")
-    scope = AgentScope(place=place)
+    source = Source(location.name, part=f"trace {trace}" if trace else f"trace {number_}")
+    scope = AgentScope(location=location)
     for root in roots:
         scope.visit(root)
     steps = scope.finish()
     if not steps:
         if any(span.kind == LLM for span in spans.values()):
-            place.notices.skip("no model call with an output in the trace", source)
+            location.notices.skip("no model call with an output in the trace", source)
         return
     agents = [span for span in spans.values() if span.kind == AGENT]
     top = min((span for span in agents if not is_below(span, spans, AGENT)), key=lambda span: span.start, default=None)
@@ -80,7 +80,7 @@ def _stream(trace: str, spans: dict[str, TraceSpan], number_: int, place: TraceL
         format="otel",
         id=trace or f"trace-{number_}",
         source=source,
-        notices=place.notices,
+        notices=location.notices,
         steps=iter(steps),
         agent=agent_name(top) if top else None,
         model=scope.model,

@@ -161,20 +161,20 @@ def _kind(attributes: dict[str, Any]) -> str:
 
 def _attributes(raw: dict[str, Any]) -> dict[str, Any]:
     """The attributes by their full names, whichever way they were written, without those that are never used."""
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for key in ("span_attributes", "attributes"):
         value = raw.get(key)
         if is_seq(value):
-            found.update(
+            attributes.update(
                 (item["key"], _any_value(item.get("value"))) for item in objs(value) if string(item.get("key"))
             )
         else:
-            found.update(obj(value))
+            attributes.update(obj(value))
     for key, value in raw.items():
         if key.startswith("attributes."):
-            found[key.removeprefix("attributes.")] = value
+            attributes[key.removeprefix("attributes.")] = value
     flat: dict[str, Any] = {}
-    for key, value in found.items():
+    for key, value in attributes.items():
         _flatten(key, value, flat, 6)
     return flat
 
@@ -238,8 +238,8 @@ def _listed(attributes: dict[str, Any], name: str) -> list[dict[str, Any]]:
         if match := INDEXED.fullmatch(key):
             _plant(trees.setdefault(int(match[2]), {}), match[3].split("."), attributes.pop(key))
     whole_list = attributes.pop(name, None)
-    found = [trees[index] for index in sorted(trees)] or [obj(item) for item in _decoded(whole_list)]
-    return [_openinference(obj(item.get("message")) or item) for item in found]
+    items = [trees[index] for index in sorted(trees)] or [obj(item) for item in _decoded(whole_list)]
+    return [_openinference(obj(item.get("message")) or item) for item in items]
 
 
 def _plant(tree: dict[str, Any], path: list[str], value: Any) -> None:

@@ -12,7 +12,7 @@ from dense.readers.formats.otel.spans import AGENT, JUDGE, LLM, TOOL, TraceSpan,
 from dense.readers.formats.otel.tree import calls_model, calls_model_itself, descendants
 from dense.readers.json_value import first_string, is_obj, is_seq, number, obj, objs, seq, string, whole
 from dense.readers.reader import TraceLocation
-from dense.readers.stream import StepDraft
+from dense.readers.stream import StepBuilder
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory, Usage
 
 TOOL_REPLIES = TOOL_ROLES | {"tool-response"}
@@ -56,7 +56,7 @@ def user_words(messages: list[dict[str, Any]]) -> str | None:
 class _Turn:
     """A step that is being built, and what may show what it observed."""
 
-    draft: StepDraft
+    builder: StepBuilder
     given: int
     """How many messages the model was given."""
     tools: list[TraceSpan] = field(default_factory=list[TraceSpan])
@@ -70,7 +70,7 @@ class _Turn:
 class AgentScope:
     """The model calls of one agent, or of agents one after the other."""
 
-    place: TraceLocation
+    location: TraceLocation
     model: str | None = None
     asked: str | None = None
     turns: list[_Turn] = field(default_factory=list[_Turn])
@@ -121,7 +121,7 @@ class AgentScope:
             self.turns[-1].step = span
 
     def _delegate(self, span: TraceSpan) -> None:
-        scope = AgentScope(place=self.place, who=[agent_name(span)], inside=1, depth=self.depth + 1)
+        scope = AgentScope(location=self.location, who=[agent_name(span)], inside=1, depth=self.depth + 1)
         for child in span.children:
             scope.visit(child)
         steps = scope.finish()
@@ -131,12 +131,12 @@ class AgentScope:
         own = span.attributes.get("tool.name") or span.attributes.get("gen_ai.tool.name") if span.kind == TOOL else None
         name = string(own) or agent_name(span)
         # The call that started the agent has the task without the prompt that the framework makes of it.
-        started = next((call for call in self.turns[-1].draft.calls if call.name == name), ToolCall(""))
+        started = next((call for call in self.turns[-1].builder.calls if call.name == name), ToolCall(""))
         task = first_string(started.arguments.get(key) for key in TASK_KEYS) or task_given_to(span) or scope.asked
         total: Usage | None = None
         for step in steps:
             total = total + step.usage if total and step.usage else total or step.usage
-        self.turns[-1].draft.subagents.append(
+        self.turns[-1].builder.subagents.append(
             Trajectory(
                 format="otel",
                 id=span.id,
@@ -150,37 +150,37 @@ class AgentScope:
         )
 
     def _answer(self, span: TraceSpan) -> None:
-        draft = StepDraft(
+        builder = StepBuilder(
             source=span.source, agent=self.who[-1], timestamp=span.timestamp, usage=_usage(span.attributes)
         )
         keys = ("gen_ai.response.model", "llm.model_name", "gen_ai.request.model")
         model = first_string(span.attributes.get(key) for key in keys)
         self.model = self.model or model
-        draft.model = model if model != self.model else None
+        builder.model = model if model != self.model else None
         for message in span.answer:
-            draft.reasoning.append(text_of(message.get("reasoning") or message.get("reasoning_content")))
+            builder.reasoning.append(text_of(message.get("reasoning") or message.get("reasoning_content")))
             content = message.get("content")
             for part in content if is_seq(content) else [content]:
                 if is_obj(part):
-                    add_part(draft, part)
+                    add_part(builder, part)
                 else:
-                    draft.message.append(text_of(part))
-            known = {call.id for call in draft.calls} - {None}
-            draft.calls += [c for c in map(tool_call, objs(message.get("tool_calls"))) if c.id not in known]
+                    builder.message.append(text_of(part))
+            known = {call.id for call in builder.calls} - {None}
+            builder.calls += [c for c in map(tool_call, objs(message.get("tool_calls"))) if c.id not in known]
         if self.turns:
             before = self.turns[-1]
             before.next = _beyond(span.given, before.given)
         else:
             self.asked = user_words(span.given)
-        self.turns.append(_Turn(draft, len(span.given)))
+        self.turns.append(_Turn(builder, len(span.given)))
 
     def finish(self) -> tuple[Step, ...]:
-        several = len({turn.draft.agent for turn in self.turns}) > 1
+        several = len({turn.builder.agent for turn in self.turns}) > 1
         for turn in self.turns:
             if not several:
-                turn.draft.agent = None
+                turn.builder.agent = None
             _observe(turn)
-        return tuple(turn.draft.build() for turn in self.turns)
+        return tuple(turn.builder.build() for turn in self.turns)
 
 
 def _beyond(given: list[dict[str, Any]], before: int) -> list[dict[str, Any]]:
@@ -195,30 +195,30 @@ def _beyond(given: list[dict[str, Any]], before: int) -> list[dict[str, Any]]:
 
 def _observe(turn: _Turn) -> None:
     """Give the step what it observed, from the best record there is."""
-    draft = turn.draft
-    written = bool(draft.calls)
+    builder = turn.builder
+    written = bool(builder.calls)
     if not written:
-        draft.calls += [_call_of(span) for span in turn.tools]
+        builder.calls += [_call_of(span) for span in turn.tools]
     if turn.step is not None:
-        _observe_step(turn.step, draft, turn.tools if written else [])
+        _observe_step(turn.step, builder, turn.tools if written else [])
         return
-    answered = _observe_messages(turn.next, draft)
-    if not any(seen.origin == "tool" and seen.call_id is None for seen in draft.observations):
-        draft.observations[:0] = _results(turn.tools, draft.calls, answered)
+    answered = _observe_messages(turn.next, builder)
+    if not any(observation.origin == "tool" and observation.call_id is None for observation in builder.observations):
+        builder.observations[:0] = _results(turn.tools, builder.calls, answered)
 
 
-def _observe_step(step: TraceSpan, draft: StepDraft, tools: list[TraceSpan]) -> None:
+def _observe_step(step: TraceSpan, builder: StepBuilder, tools: list[TraceSpan]) -> None:
     """What smolagents recorded: outputs of the tools that the model named, and the step's own output or failure."""
-    draft.observations += _results(tools, draft.calls, set())
-    answered = {seen.call_id for seen in draft.observations}
-    waiting = [call.id for call in draft.calls if call.id not in answered]
+    builder.observations += _results(tools, builder.calls, set())
+    answered = {observation.call_id for observation in builder.observations}
+    waiting = [call.id for call in builder.calls if call.id not in answered]
     output = string(step.attributes.get("output.value"))
     if waiting or not tools:
-        call_id = waiting[0] if len(waiting) == 1 and len(draft.calls) == 1 else None
+        call_id = waiting[0] if len(waiting) == 1 and len(builder.calls) == 1 else None
         if output is not None:
-            draft.observe(output, call_id)
+            builder.observe(output, call_id)
         elif step.failed:
-            draft.observe(step.error, call_id, is_error=True)
+            builder.observe(step.error, call_id, is_error=True)
 
 
 def _results(tools: list[TraceSpan], calls: list[ToolCall], answered: set[str | None]) -> list[Observation]:
@@ -227,20 +227,20 @@ def _results(tools: list[TraceSpan], calls: list[ToolCall], answered: set[str | 
     return [result for span in tools if (result := _result_of(span, waiting, answered))]
 
 
-def _observe_messages(messages: list[dict[str, Any]], draft: StepDraft) -> set[str | None]:
+def _observe_messages(messages: list[dict[str, Any]], builder: StepBuilder) -> set[str | None]:
     answered: set[str | None] = set()
     for message in messages:
         for reply in objs(message.get("replies")):
             call_id = string(reply.get("tool_call_id"))
             answered.add(call_id)
-            draft.observe(text_of(reply.get("content")), call_id)
+            builder.observe(text_of(reply.get("content")), call_id)
         text, role = text_of(message.get("content")), role_of(message)
         if role in TOOL_REPLIES and not message.get("replies"):
             call_id = string(message.get("tool_call_id"))
             answered.add(call_id)
-            draft.observe(text, call_id)
+            builder.observe(text, call_id)
         elif text and role not in AGENT_ROLES:
-            draft.observe(text, origin="system" if role in SYSTEM_ROLES else "user")
+            builder.observe(text, origin="system" if role in SYSTEM_ROLES else "user")
     return answered
 
 
@@ -296,8 +296,8 @@ def _usage(attributes: dict[str, Any]) -> Usage | None:
     write = count("llm.token_count.prompt_details.cache_write", "gen_ai.usage.cache_creation.input_tokens")
     cost = number(attributes.get("llm.cost.total"))
     fresh = None if prompt is None else max(prompt - (read or 0) - (write or 0), 0)
-    found = Usage(fresh, read, write, output, cost)
-    return found if found != Usage() else None
+    usage = Usage(fresh, read, write, output, cost)
+    return usage if usage != Usage() else None
 
 
 def _whole(value: Any) -> int | None:

@@ -38,12 +38,12 @@ def _closes_ring(span: TraceSpan, spans: dict[str, TraceSpan], sound: set[str]) 
 
 def is_below(span: TraceSpan, spans: dict[str, TraceSpan], kind: str) -> bool:
     """Whether one of the spans above is of that kind."""
-    seen = {span.id}
+    ids = {span.id}
     at = spans.get(span.parent or "")
-    while at is not None and at.id not in seen:
+    while at is not None and at.id not in ids:
         if at.kind == kind:
             return True
-        seen.add(at.id)
+        ids.add(at.id)
         at = spans.get(at.parent or "")
     return False
 

@@ -35,7 +35,7 @@ type AnswerRow = tuple[Any, ...]
 
 
 class AnswerTable(Struct, frozen=True):
-    """The answer to one question."""
+    """The answer to a query."""
 
     name: str
     """Its short name, for JSON."""
@@ -47,7 +47,7 @@ class AnswerTable(Struct, frozen=True):
 
 
 class BatchTable:
-    """The table of one target, open for questions."""
+    """The table of one target, open for queries."""
 
     def __init__(self, uri: str) -> None:
         target = Target(uri)
@@ -65,16 +65,16 @@ class BatchTable:
         self._connection.execute(CURRENT)
         self._connection.execute("SET VARIABLE spec = $spec", {"spec": spec.hash})
 
-    def ask(self, question: str, **values: Any) -> list[AnswerRow]:
+    def ask(self, query: str, **values: Any) -> list[AnswerRow]:
         """The rows of a query over `traces`."""
         try:
-            return self._connection.execute(question, values or None).fetchall()
+            return self._connection.execute(query, values or None).fetchall()
         except duckdb().Error as error:
             raise DenseError(f"{self.uri}: cannot be read ({str(error).partition(chr(10))[0]})") from None
 
-    def answer(self, name: str, title: str, columns: Sequence[str], question: str, **values: Any) -> AnswerTable:
+    def answer(self, name: str, title: str, columns: Sequence[str], query: str, **values: Any) -> AnswerTable:
         """The same as a table."""
-        return AnswerTable(name, title, tuple(columns), tuple(self.ask(question, **values)))
+        return AnswerTable(name, title, tuple(columns), tuple(self.ask(query, **values)))
 
     def close(self) -> None:
         """Close the connection."""

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dense.batch.questions.summary import TASK
-from dense.batch.questions.table import AnswerTable, BatchTable
+from dense.batch.queries.summary import TASK
+from dense.batch.queries.table import AnswerTable, BatchTable
 
 SHARES = {
     "states": ("States", "state", "SELECT state, count(*) FROM traces WHERE error = '' GROUP BY 1"),
     "issues": (
         "Traces with an open issue",
         "code",
-        "SELECT one.code, count(DISTINCT key) FROM (SELECT key, unnest(issues) AS one FROM traces WHERE error = '')"
-        " WHERE one.is_open AND one.code <> '' GROUP BY 1",
+        "SELECT issue.code, count(DISTINCT key) FROM (SELECT key, unnest(issues) AS issue FROM traces WHERE error = '')"
+        " WHERE issue.is_open AND issue.code <> '' GROUP BY 1",
     ),
     "families": (
         "Traces with a failure of a family",
         "family",
-        "SELECT one.family, count(DISTINCT key) FROM (SELECT key, unnest(failures) AS one FROM traces WHERE error = '')"
-        " GROUP BY 1",
+        "SELECT failure.family, count(DISTINCT key) FROM"
+        " (SELECT key, unnest(failures) AS failure FROM traces WHERE error = '') GROUP BY 1",
     ),
 }
 
@@ -40,10 +40,10 @@ def difference(first: BatchTable, second: BatchTable, top: int = 10) -> list[Ans
 
 
 def _shares(first: BatchTable, second: BatchTable, totals: list[int], name: str, top: int) -> AnswerTable:
-    title, column, question = SHARES[name]
-    counts = [dict(table.ask(question)) for table in (first, second)]
+    title, column, query = SHARES[name]
+    counts = [dict(table.ask(query)) for table in (first, second)]
     rows = [
-        (value, *(one.get(value, 0) for one in counts), *_pair(counts, totals, value))
+        (value, *(count.get(value, 0) for count in counts), *_pair(counts, totals, value))
         for value in counts[0].keys() | counts[1].keys()
     ]
     rows.sort(key=lambda row: (-abs(row[4] - row[3]), row[0]))
@@ -51,18 +51,18 @@ def _shares(first: BatchTable, second: BatchTable, totals: list[int], name: str,
 
 
 def _pair(counts: list[dict[str, int]], totals: list[int], value: str) -> tuple[float, float]:
-    first, second = (one.get(value, 0) / max(total, 1) for one, total in zip(counts, totals, strict=True))
+    first, second = (count.get(value, 0) / max(total, 1) for count, total in zip(counts, totals, strict=True))
     return first, second
 
 
 def _same_traces(first: BatchTable, second: BatchTable, top: int) -> list[AnswerTable]:
     """How the state of traces changed that both tables have, by their content."""
-    question = "SELECT content || ' ' || part, state, source, part FROM traces WHERE error = ''"
-    states = {row[0]: row[1:] for row in first.ask(question)}
+    query = "SELECT content || ' ' || part, state, source, part FROM traces WHERE error = ''"
+    states = {row[0]: row[1:] for row in first.ask(query)}
     changes: dict[tuple[str, str], int] = {}
     examples: list[tuple[str, str, str, str]] = []
     same = 0
-    for key, state, source, part in second.ask(question):
+    for key, state, source, part in second.ask(query):
         if key in states:
             same += 1
             before = states[key][0]
@@ -71,7 +71,7 @@ def _same_traces(first: BatchTable, second: BatchTable, top: int) -> list[Answer
                 examples.append((before, state, source, part))
     if not same:
         return []
-    counted = sorted(changes.items(), key=lambda one: (-one[1], one[0]))
+    counted = sorted(changes.items(), key=lambda change: (-change[1], change[0]))
     note = f"{same:,} traces are in both tables; {len(examples):,} have another state"
     return [
         AnswerTable("changes", "The same traces", ("A", "B", "traces"), tuple([(*k, n) for k, n in counted]), note),
@@ -81,12 +81,12 @@ def _same_traces(first: BatchTable, second: BatchTable, top: int) -> list[Answer
 
 def _tasks(first: BatchTable, second: BatchTable, top: int) -> AnswerTable:
     """Tasks that both tables have, by how much their share of complete traces differs."""
-    question = (
+    query = (
         f"SELECT {TASK}, min(task), count(*), count(*) FILTER (WHERE state = 'complete'), count(*) FILTER (WHERE state"
         " IN ('incomplete', 'broken')) FROM traces WHERE error = '' AND task <> '' GROUP BY 1"
     )
-    known = {row[0]: row[1:] for row in first.ask(question)}
-    rows = [(*known[row[0]], *row[2:]) for row in second.ask(question) if row[0] in known]
+    known = {row[0]: row[1:] for row in first.ask(query)}
+    rows = [(*known[row[0]], *row[2:]) for row in second.ask(query) if row[0] in known]
     rows.sort(key=lambda row: (-abs(row[6] / row[4] - row[3] / row[1]), row[0]))
     columns = ("task", "traces A", "complete A", "open A", "traces B", "complete B", "open B")
     return AnswerTable("tasks", "Tasks of both tables", columns, tuple(rows[:top]))

@@ -1,4 +1,4 @@
-"""Questions about the table of a batch, answered by DuckDB over its parts.
+"""Queries of the table of a batch, answered by DuckDB over its parts.
 
 In: the URI of a target. Out: `AnswerTable`s and matches, which `cli` prints and `page` writes as HTML. Changes nothing,
 and never imports `cli` or the engines."""

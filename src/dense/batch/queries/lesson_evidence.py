@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dense.batch.questions.table import BatchTable
+from dense.batch.queries.table import BatchTable
 from dense.lessons.lesson import LessonEvidence
 
-QUESTION = """
+QUERY = """
 WITH failed AS (SELECT *, unnest(failures) AS failure FROM traces WHERE error = ''),
      tried AS (SELECT *, unnest(failure.ways) AS way FROM failed)
 SELECT {
@@ -33,4 +33,4 @@ ORDER BY started NULLS FIRST, source, part, failure.action, way.action
 
 def lesson_evidence(table: BatchTable, prefix: str = "") -> list[LessonEvidence]:
     """All evidence, the oldest first; only of sources that begin with the prefix."""
-    return [LessonEvidence(**fields) for (fields,) in table.ask(QUESTION, prefix=prefix)]
+    return [LessonEvidence(**fields) for (fields,) in table.ask(QUERY, prefix=prefix)]

@@ -12,10 +12,10 @@ import pytest
 from made_traces import made_trace, ran_batch
 from typer.testing import CliRunner
 
-from dense.batch.questions.difference import difference
-from dense.batch.questions.search import search
-from dense.batch.questions.summary import summary
-from dense.batch.questions.table import AnswerTable, BatchTable
+from dense.batch.queries.difference import difference
+from dense.batch.queries.search import search
+from dense.batch.queries.summary import summary
+from dense.batch.queries.table import AnswerTable, BatchTable
 from dense.batch.spec import BatchSpec
 from dense.cli import app
 from dense.cli.session.version import code_commit
@@ -73,7 +73,7 @@ def test_search_names_the_most_telling_place(table: BatchTable) -> None:
     count, matches = search(table, "NO MODULE named", 1)
     assert count == 2 and len(matches) == 1
     count, (match,) = search(table, "count c.txt")
-    assert (count, match.place, match.excerpt) == (1, "task", "Count c.txt.")
+    assert (count, match.holder, match.excerpt) == (1, "task", "Count c.txt.")
     assert search(table, "%")[0] == 0  # no pattern
 
 

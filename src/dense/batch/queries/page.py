@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from dense.batch.questions.table import AnswerTable
+from dense.batch.queries.table import AnswerTable
 from dense.text.clip import clip_end
 
 MAX_CELL = 200

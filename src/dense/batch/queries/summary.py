@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dense.batch.questions.table import AnswerTable, BatchTable
+from dense.batch.queries.table import AnswerTable, BatchTable
 from dense.lessons.lesson import task_hash
 from dense.trajectory import Task
 
@@ -33,30 +33,31 @@ def summary(table: BatchTable, top: int = 10) -> list[AnswerTable]:
             "issues",
             "Open issues",
             ("code", "traces", "share", "fatal", "example"),
-            "WITH issue AS (SELECT key, unnest(issues) AS one FROM traces WHERE error = '')"
-            " SELECT if(one.code = '', '(without a code)', one.code), count(DISTINCT key) n,"
+            "WITH listed AS (SELECT key, unnest(issues) AS issue FROM traces WHERE error = '')"
+            " SELECT if(issue.code = '', '(without a code)', issue.code), count(DISTINCT key) n,"
             " n / (SELECT greatest(count(*), 1) FROM traces WHERE error = ''),"
-            " count(DISTINCT key) FILTER (WHERE one.is_fatal), min(one.text)"
-            " FROM issue WHERE one.is_open GROUP BY 1 ORDER BY n DESC, 1 LIMIT $top",
+            " count(DISTINCT key) FILTER (WHERE issue.is_fatal), min(issue.text)"
+            " FROM listed WHERE issue.is_open GROUP BY 1 ORDER BY n DESC, 1 LIMIT $top",
             top=top,
         ),
         table.answer(
             "families",
             "Error families",
             ("family", "failures", "traces", "recovered", "most frequent subject"),
-            "WITH failure AS (SELECT key, unnest(failures) AS one FROM traces)"
-            " SELECT one.family, count(*) n, count(DISTINCT key), count(one.recovery) / n,"
-            " coalesce(mode(one.subject) FILTER (WHERE one.subject <> ''), '')"
-            " FROM failure GROUP BY 1 ORDER BY n DESC, 1 LIMIT $top",
+            "WITH failed AS (SELECT key, unnest(failures) AS failure FROM traces)"
+            " SELECT failure.family, count(*) n, count(DISTINCT key), count(failure.recovery) / n,"
+            " coalesce(mode(failure.subject) FILTER (WHERE failure.subject <> ''), '')"
+            " FROM failed GROUP BY 1 ORDER BY n DESC, 1 LIMIT $top",
             top=top,
         ),
         table.answer(
             "tools",
             "Programs and tools that fail most",
             ("program", "failures", "traces", "recovered", "most frequent family"),
-            "WITH failure AS (SELECT key, unnest(failures) AS one FROM traces)"
-            " SELECT one.program, count(*) n, count(DISTINCT key), count(one.recovery) / n, mode(one.family)"
-            " FROM failure WHERE one.program <> '' GROUP BY 1 ORDER BY n DESC, 1 LIMIT $top",
+            "WITH failed AS (SELECT key, unnest(failures) AS failure FROM traces)"
+            " SELECT failure.program, count(*) n, count(DISTINCT key), count(failure.recovery) / n,"
+            " mode(failure.family)"
+            " FROM failed WHERE failure.program <> '' GROUP BY 1 ORDER BY n DESC, 1 LIMIT $top",
             top=top,
         ),
         *(by_group(table, group, top) for group in GROUPS),

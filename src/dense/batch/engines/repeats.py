@@ -13,13 +13,13 @@ from msgspec import Struct
 from dense.batch.engines.engine import BatchJob, KnownWatch, process_and_write
 from dense.batch.known import KnownRows
 from dense.batch.partition import Partition
-from dense.batch.store import ATTEMPT, PartSummary, Target
+from dense.batch.store import LOSS_MARKER, PartSummary, Target
 
 MAX_LOST = 2
 """So many processes may be lost at one trace: one may be lost for reasons of its own."""
 
 
-class AttemptMarker(Struct):
+class LossMarker(Struct):
     """What is known of earlier processes that had a partition."""
 
     at: str = ""
@@ -32,9 +32,9 @@ def process_repeatable(partition: Partition, job: BatchJob, known: KnownRows) ->
     """Process one partition and write its part, on an engine that may do so again."""
     target = Target(job.target)
     words = "\0".join(item.digest(job.spec.hash) for item in partition.items)
-    name = f"{ATTEMPT}{hashlib.sha256(words.encode()).hexdigest()[:16]}.json"
+    name = f"{LOSS_MARKER}{hashlib.sha256(words.encode()).hexdigest()[:16]}.json"
     before = target.read(name)
-    marker = msgspec.json.decode(before, type=AttemptMarker) if before is not None else AttemptMarker()
+    marker = msgspec.json.decode(before, type=LossMarker) if before is not None else LossMarker()
     if marker.at:
         marker.lost[marker.at] = marker.lost.get(marker.at, 0) + 1
         marker.at = ""
@@ -47,7 +47,7 @@ def process_repeatable(partition: Partition, job: BatchJob, known: KnownRows) ->
 
 
 class _MarkingWatch(KnownWatch):
-    def __init__(self, known: KnownRows, target: Target, name: str, marker: AttemptMarker) -> None:
+    def __init__(self, known: KnownRows, target: Target, name: str, marker: LossMarker) -> None:
         super().__init__(known, target.uri)
         self._target, self._name, self._marker = target, name, marker
 
