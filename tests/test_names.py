@@ -17,7 +17,7 @@ CLEAN = {
     *("dense/readers", "dense/redact", "dense/service", "refit/cli"),
 }
 """Packages without such a name."""
-LEFT = 571
+LEFT = 551
 """How many all other packages have. It may only fall, and then this number too."""
 
 

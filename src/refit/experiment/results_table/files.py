@@ -75,8 +75,8 @@ def read_table(path: Path) -> ResultTable:
     if header is None:
         return ResultTable((), (f"{path}: no rows",))
     reading = RowReader(problems)
-    for place, values in rows:
-        reading.take(place, values)
+    for row_number, values in rows:
+        reading.take(row_number, values)
     problems.stop_here()
     notices = (*header, *reading.notices())
     placed_notices = tuple(f"{path}: {notice}" for notice in notices)
@@ -160,11 +160,11 @@ def _from_csv(data: bytes, problems: TableProblems, kind: Format) -> TableSource
     columns, notices = _columns(headers, problems)
 
     def rows() -> Iterator[PlacedRow]:
-        for place, line in lines:
+        for row_number, line in lines:
             if len(line) == len(columns):
-                yield place, zip(columns, map(_unmarked, line), strict=True)
+                yield row_number, zip(columns, map(_unmarked, line), strict=True)
             elif any(map(str.strip, line)):
-                problems.add(f"has {len(line)} values where the header has {len(columns)} columns", place)
+                problems.add(f"has {len(line)} values where the header has {len(columns)} columns", row_number)
 
     return notices, rows()
 
@@ -180,17 +180,17 @@ def _known(text: str, delimiter: str) -> int:
 
 def _lines(reader: Any, problems: TableProblems) -> Iterator[tuple[int, list[str]]]:
     """The rows as a spreadsheet counts them."""
-    place = 0
+    row_number = 0
     while True:
-        place += 1
+        row_number += 1
         try:
             line = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            problems.add(f"cannot be read ({error}); is a quotation mark missing?", place)
+            problems.add(f"cannot be read ({error}); is a quotation mark missing?", row_number)
             return
-        yield place, line
+        yield row_number, line
 
 
 def _from_jsonl(data: bytes, problems: TableProblems, _: Format) -> TableSource:
@@ -203,11 +203,11 @@ def _from_jsonl(data: bytes, problems: TableProblems, _: Format) -> TableSource:
     can_be_read = headers and not problems.count
 
     def rows() -> Iterator[PlacedRow]:
-        for place, line in lines:
+        for row_number, line in lines:
             if isinstance(line, str):
-                problems.add(line, place)
+                problems.add(line, row_number)
             elif can_be_read:
-                yield place, ((known[key], value) for key, value in line.items())
+                yield row_number, ((known[key], value) for key, value in line.items())
 
     if can_be_read:
         return notices, rows()
@@ -217,18 +217,18 @@ def _from_jsonl(data: bytes, problems: TableProblems, _: Format) -> TableSource:
 
 def _objects(data: bytes) -> Iterator[tuple[int, dict[str, Any] | str]]:
     """The content of each line that is not blank; or what is wrong with it, so that one line hides no other."""
-    for place, line in enumerate(data.split(b"\n"), 1):
+    for row_number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
         try:
             line.decode()
             value, _repairs = decode(line)
         except UnicodeDecodeError as error:
-            yield place, f"is not in UTF-8 (byte {line[error.start]:#04x}); save it as UTF-8"
+            yield row_number, f"is not in UTF-8 (byte {line[error.start]:#04x}); save it as UTF-8"
         except BadJson as error:
-            yield place, str(error)
+            yield row_number, str(error)
         else:
-            yield place, value if is_obj(value) else "is no object; write one for each result, {…}"
+            yield row_number, value if is_obj(value) else "is no object; write one for each result, {…}"
 
 
 def _from_parquet(data: bytes, problems: TableProblems, _: Format) -> TableSource:
@@ -237,14 +237,14 @@ def _from_parquet(data: bytes, problems: TableProblems, _: Format) -> TableSourc
         table = parquet.read_table(arrow.BufferReader(data))
         headers: list[str] = table.column_names
         columns, notices = _columns(headers, problems)
-        kept = [place for place, column in enumerate(columns) if column is not None]
-        values = [table.column(place).to_pylist() for place in kept]
+        positions = [position for position, column in enumerate(columns) if column is not None]
+        values = [table.column(position).to_pylist() for position in positions]
     except (arrow.ArrowException, OSError) as error:
         problems.add(f"is no Parquet file that can be read ({' '.join(str(error).split())})")
         return None, ()
-    used = [columns[place] for place in kept]
+    used = [columns[position] for position in positions]
     rows = enumerate(zip(*values, strict=True), 1)
-    return notices, ((place, zip(used, row, strict=True)) for place, row in rows)
+    return notices, ((row_number, zip(used, row, strict=True)) for row_number, row in rows)
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -40,17 +40,17 @@ def row_of(result: Result, privileged: Collection[str] = (), notes: Sequence[str
 class TableProblems:
     """The errors of a file, collected so that all can be fixed at once."""
 
-    def __init__(self, path: Path, place: str) -> None:
+    def __init__(self, path: Path, unit: str) -> None:
         self.path = path
-        self.place = place
+        self.unit = unit
         self.count = 0
         self.lines: list[str] = []
 
-    def add(self, problem: str, place: int | None = None) -> None:
+    def add(self, problem: str, row_number: int | None = None) -> None:
         """Notes one."""
         self.count += 1
         if self.count <= MAX_SHOWN_PROBLEMS:
-            self.lines.append(problem if place is None else f"{self.place} {place}: {problem}")
+            self.lines.append(problem if row_number is None else f"{self.unit} {row_number}: {problem}")
 
     def stop_here(self) -> None:
         """Raises if there are any."""
@@ -76,18 +76,18 @@ class RowReader:
         self._privileged: dict[str, tuple[int, bool]] = {}
         self._notes: dict[str, None] = {}
 
-    def take(self, place: int, values: Iterable[tuple[Measure | None, Any]]) -> None:
+    def take(self, row_number: int, values: Iterable[tuple[Measure | None, Any]]) -> None:
         """One row."""
         before = self.problems.count
-        row = self._read(place, values)
+        row = self._read(row_number, values)
         if not row:
             return
-        cell = self._cell(place, row)
-        usage, total = self._usage(place, row, "")
-        feedback, feedback_total = self._usage(place, row, "feedback_")
+        cell = self._cell(row_number, row)
+        usage, total = self._usage(row_number, row, "")
+        feedback, feedback_total = self._usage(row_number, row, "feedback_")
         self._notes |= dict.fromkeys(filter(None, map(str.strip, row.get("experiment_note", "").split(BETWEEN_NOTES))))
         if cell is not None:
-            self._note_privilege(place, cell, row.get("privileged"))
+            self._note_privilege(row_number, cell, row.get("privileged"))
         if cell is None or self.problems.count > before:
             return
         result = Result(
@@ -95,7 +95,7 @@ class RowReader:
             attempt=AttemptResult(**_taken(row, _ATTEMPT_FIELDS, usage=usage, total=total)),
             **_taken(row, _RESULT_FIELDS, feedback=feedback, feedback_total=feedback_total),
         )
-        self._keep(place, result)
+        self._keep(row_number, result)
 
     @property
     def privileged(self) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ class RowReader:
             notices += _alike(what, sorted({getattr(result.cell, what) for result in self.results}))
         return notices
 
-    def _read(self, place: int, values: Iterable[tuple[Measure | None, Any]]) -> dict[str, Any]:
+    def _read(self, row_number: int, values: Iterable[tuple[Measure | None, Any]]) -> dict[str, Any]:
         """The row's values, without what is blank."""
         row: dict[str, Any] = {}
         for column, value in values:
@@ -134,18 +134,18 @@ class RowReader:
             try:
                 read = PARSERS[column.kind](value)
             except UnreadableValue as error:
-                self.problems.add(f"{column.name} {quote_value(value)} {error}", place)
+                self.problems.add(f"{column.name} {quote_value(value)} {error}", row_number)
                 row[column.name] = None
                 continue
             if read is not None:
                 row[column.name] = read
         return row
 
-    def _cell(self, place: int, row: dict[str, Any]) -> Cell | None:
+    def _cell(self, row_number: int, row: dict[str, Any]) -> Cell | None:
         before = self.problems.count
         for needed in ("recipient", "task"):
             if needed not in row:
-                self.problems.add(f"{needed} is blank; write which", place)
+                self.problems.add(f"{needed} is blank; write which", row_number)
         method: str = row.get("method") or ""
         number: int | None = row.get("round")
         if number is None:
@@ -155,46 +155,46 @@ class RowReader:
             method = RUN0
         elif not method:
             self.problems.add(
-                f"method is blank in round {number}; write which, or round 0 if it had no feedback", place
+                f"method is blank in round {number}; write which, or round 0 if it had no feedback", row_number
             )
         elif _squeezed(method) == RUN0:
             self.problems.add(
                 f"method {quote_value(method)} is the shared attempt of round 0 and cannot be in round {number}; "
                 "a rerun without feedback is the method none",
-                place,
+                row_number,
             )
         if self.problems.count > before:
             return None
         return Cell(row["recipient"], row["task"], row.get("repetition") or 0, number, method)
 
-    def _note_privilege(self, place: int, cell: Cell, said: bool | None) -> None:
+    def _note_privilege(self, row_number: int, cell: Cell, said: bool | None) -> None:
         """What a row says of its method holds for the method; of round 0, which all share, it means nothing."""
         if said is None or cell.round == 0:
             return
-        first, before = self._privileged.setdefault(cell.method, (place, said))
+        first, before = self._privileged.setdefault(cell.method, (row_number, said))
         if said is not before:
             self.problems.add(
                 f"privileged is {str(said).lower()} for {quote_value(cell.method)}, and {str(before).lower()} in "
-                f"{self.problems.place} {first}; a method saw outcomes or it did not",
-                place,
+                f"{self.problems.unit} {first}; a method saw outcomes or it did not",
+                row_number,
             )
 
-    def _usage(self, place: int, row: dict[str, Any], prefix: str) -> tuple[Usage | None, int | None]:
+    def _usage(self, row_number: int, row: dict[str, Any], prefix: str) -> tuple[Usage | None, int | None]:
         """The tokens in buckets, and their sum if the buckets do not give it."""
         try:
             return _usage_of(row, prefix)
         except UnreadableValue as error:
-            self.problems.add(str(error), place)
+            self.problems.add(str(error), row_number)
             return None, None
 
-    def _keep(self, place: int, result: Result) -> None:
-        first = self._seen.setdefault(result.cell, (place, result))
-        if first[0] == place:
+    def _keep(self, row_number: int, result: Result) -> None:
+        first = self._seen.setdefault(result.cell, (row_number, result))
+        if first[0] == row_number:
             self.results.append(result)
         elif result.cell.round == 0 and first[1] == result:
             self._merged += 1
         else:
-            self.problems.add(_twice(first[1], result, f"{self.problems.place} {first[0]}"), place)
+            self.problems.add(_twice(first[1], result, f"{self.problems.unit} {first[0]}"), row_number)
 
 
 def _taken(row: dict[str, Any], fields: dict[str, str], **tokens: Usage | int | None) -> dict[str, Any]:
@@ -230,14 +230,14 @@ def _usage_of(row: dict[str, Any], prefix: str) -> tuple[Usage | None, int | Non
     return (usage if usage != Usage() else None), (given if total is None else None)
 
 
-def _twice(first: Result, second: Result, place: str) -> str:
+def _twice(first: Result, second: Result, origin: str) -> str:
     """Why two rows cannot be of one cell."""
     if second.cell.round > 0:
-        return f"the same cell as {place} ({second.cell}); remove one, or give it another repetition"
-    one, other = row_of(first), row_of(second)
-    differs = ", ".join(name for name in one if one[name] != other[name])
+        return f"the same cell as {origin} ({second.cell}); remove one, or give it another repetition"
+    first_row, second_row = row_of(first), row_of(second)
+    differs = ", ".join(name for name in first_row if first_row[name] != second_row[name])
     return (
-        f"another round 0 than {place} for the same repetition ({second.cell.recipient} · {second.cell.task} · "
+        f"another round 0 than {origin} for the same repetition ({second.cell.recipient} · {second.cell.task} · "
         f"repetition {second.cell.repetition}): {differs} differ; all methods share one round 0"
     )
 
