@@ -114,7 +114,7 @@ KEYWORD_DICTIONARIES = {
     "dense/analyst/schemas.py": "properties of a JSON schema, by name",
     "dense/analyst/one_call/schema.py": "properties of a JSON schema, by name",
     "dense/analyst/views.py": "attributes of a tag, by name",
-    "dense/batch/questions/table.py": "parameters of an SQL query, by name",
+    "dense/batch/queries/table.py": "parameters of an SQL query, by name",
     "dense/convert/atif.py": "fields of ATIF, by name",
     "dense/detectors/registry.py": "fields of a finding, by name",
     "dense/knowledge/program.py": "a row of the table of programs",
