@@ -123,8 +123,10 @@ KEYWORD_DICTIONARIES = {
     "dense/methods/questions.py": "properties of a JSON schema, by name",
     "dense/readers/formats/openhands/steps.py": "fields of an observation",
     "dense/readers/reader.py": "fields of a source",
+    "refit/experiment/results_table/rows.py": "columns of a table, by name",
     "refit/harness/harbor.py": "what Harbor calls",
     "refit/harness/sandbox/environment.py": "what Harbor calls",
+    "refit/measures.py": "fields of a measure",
     "refit/report/figures/canvas.py": "what Matplotlib takes",
 }
 """Modules in which a function takes arguments of any name, and which names these are: never options of ours."""
