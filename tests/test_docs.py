@@ -39,6 +39,8 @@ def test_what_is_made_from_code_is_up_to_date() -> None:
     assert schema == make_docs.schema_page(schema), "run `make golden`"
     analyst = (ROOT / "docs" / "built-in-analyst.md").read_text()
     assert analyst == make_docs.analyst_page(analyst), "run `make golden`"
+    message = (ROOT / "docs" / "message.md").read_text()
+    assert message == make_docs.message_page(message), "run `make golden`"
     picture = (ROOT / "docs" / "pictures" / "distill-example.svg").read_text()
     assert picture == make_docs.picture(), "run `make golden`"
 
