@@ -130,6 +130,14 @@ def picture() -> str:
     return re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE)
 
 
+def message_page(page: str) -> str:
+    """docs/message.md with the message of an example as it is now, up to the task."""
+    (trajectory,) = dense.read(ROOT / "examples" / "csv-report")
+    feedback = dense.distill_sync(trajectory).feedback
+    message = feedback.message[: feedback.message.index(f"{feedback.key}| end")]
+    return _filled(page, "example", f"```text\n{message}{feedback.key}| end\n```")
+
+
 SESSION = ROOT / "examples" / "looks-successful" / "rollout.jsonl"
 LAST_COMMAND = "uvx --from dense-feedback dense last | head -n 6"
 
@@ -163,6 +171,8 @@ def main() -> None:
     options.write_text(options_page(options.read_text()))
     analyst = DOCS / "built-in-analyst.md"
     analyst.write_text(analyst_page(analyst.read_text()))
+    message = DOCS / "message.md"
+    message.write_text(message_page(message.read_text()))
     (DOCS / "pictures").mkdir(exist_ok=True)
     (DOCS / "pictures" / "distill-example.svg").write_text(picture())
     readme = ROOT / "README.md"

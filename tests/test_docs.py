@@ -41,6 +41,8 @@ def test_what_is_made_from_code_is_up_to_date() -> None:
     assert options == make_docs.options_page(options), "run `make golden`"
     analyst = (ROOT / "docs" / "built-in-analyst.md").read_text()
     assert analyst == make_docs.analyst_page(analyst), "run `make golden`"
+    message = (ROOT / "docs" / "message.md").read_text()
+    assert message == make_docs.message_page(message), "run `make golden`"
     picture = (ROOT / "docs" / "pictures" / "distill-example.svg").read_text()
     assert picture == make_docs.picture(), "run `make golden`"
 
