@@ -43,7 +43,8 @@ DEFAULT_LOOK_TOKENS = 24_000
 DENSE, DENSE_WITH_LESSONS = "dense", "dense+lessons"
 """The method by default, and the one that `lessons` chooses."""
 UNITS = {"": 1, "b": 1, "kb": 1000, "kib": 1024, "mb": 1000**2, "mib": 1024**2}
-SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+SIZE = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([A-Za-z]*)\s*")
+MAX_DIGITS = 18
 
 
 class Entry(Flag):
@@ -111,9 +112,16 @@ def _words(*words: str) -> ValueKind:
     return ValueKind(f"<{'|'.join(words)}>", parse, words)
 
 
+def _whole(value: object) -> object:
+    """The number that a text is; any other value itself, and a text with more digits than anything counts."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS:
+        return int(value)
+    return value
+
+
 def _count(metavar: str, least: int) -> ValueKind:
     def parse(value: object) -> int:
-        number = int(value) if isinstance(value, str) and value.isdecimal() else value
+        number = _whole(value)
         if not isinstance(number, int) or isinstance(number, bool) or number < least:
             raise ValueError(f"{value!r} is no whole number of at least {least:,}")
         return number
@@ -182,7 +190,7 @@ def parse_turn(value: object) -> TurnChoice:
         return "last"
     if value == "all":
         return "all"
-    number = int(value) if isinstance(value, str) and value.isdecimal() else value
+    number = _whole(value)
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise ValueError(f"{value!r} is none of last, all, or the number of a request, from 1")
     return number

@@ -10,7 +10,7 @@ import pytest
 from dense import distill_sync
 from dense.convert import convert
 from dense.model.wires.failures import retry_after
-from dense.service.turns import parse_turn
+from dense.options import parse_option
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 BIG = "9" * 5_000
@@ -146,6 +146,8 @@ def test_no_number_of_an_option_is_a_traceback(text: str) -> None:
     from dense.errors import WrongUsage
 
     with pytest.raises(WrongUsage):
-        parse_turn(text)
+        parse_option("turn", text)
+    with pytest.raises(WrongUsage):
+        parse_option("budget", text)
     with pytest.raises(WrongUsage):
         parse_shard(f"{text}/{text}")
