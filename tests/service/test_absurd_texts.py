@@ -10,7 +10,7 @@ import pytest
 from dense import distill_sync
 from dense.convert import convert
 from dense.model.wires.failures import retry_after
-from dense.options import parse_option
+from dense.options import FeedbackOptions, parse_option
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 BIG = "9" * 5_000
@@ -90,8 +90,8 @@ def marked(text: str) -> Trajectory:
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_text_ends_its_feedback(name: str) -> None:
     trajectory = marked(TEXTS[name])
-    for options in ({}, {"budget": "paper"}, {"environment": "same"}):
-        assert distill_sync(trajectory, **options).feedback.message  # pyright: ignore[reportArgumentType]
+    for options in (FeedbackOptions(), FeedbackOptions(budget="paper"), FeedbackOptions(environment="same")):
+        assert distill_sync(trajectory, options=options).feedback.message
     if name != "surrogates":
         for form in ("atif", "messages", "dense"):
             assert convert(trajectory, form)
