@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from dense.actions.step_effects import commands, effects
+from dense.analysis.actions.step_effects import commands, effects
 from dense.readers import Stream, read_streams
 from dense.trajectory import Source, Step, ToolCall
 

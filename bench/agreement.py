@@ -32,11 +32,11 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from dense.actions.observations.observe import observe
-from dense.actions.step_effects import effects
-from dense.analyst import Analyst
-from dense.analyst.questions import Answerer
-from dense.analyst.rules import RulesAnalyst
+from dense.analysis.actions.observations.observe import observe
+from dense.analysis.actions.step_effects import effects
+from dense.analysis.analyst import Analyst
+from dense.analysis.asking.questions import Answerer
+from dense.analysis.rules import RulesAnalyst
 from dense.cli.text import printable, shortened
 from dense.errors import NoTrajectory
 from dense.readers import Stream, read_streams

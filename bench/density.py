@@ -27,13 +27,13 @@ from statistics import median
 from msgspec import Struct
 
 import dense
-from dense.actions.action import Actions
-from dense.analyst.scripted import ScriptedAnswerer
-from dense.deliver.budget import budgets_for, raw_size
-from dense.deliver.delivery import fit_report
-from dense.deliver.message import compose
-from dense.deliver.page import Item, ReportPage
-from dense.deliver.report import action_ids, evidence_lines, tree_report
+from dense.analysis.actions.action import Actions
+from dense.analysis.asking.scripted import ScriptedAnswerer
+from dense.message.budget import budgets_for, raw_size
+from dense.message.delivery import fit_report
+from dense.message.message import compose
+from dense.message.page import Item, ReportPage
+from dense.message.report import action_ids, evidence_lines, tree_report
 from dense.readers import Stream, read_streams
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree, leaves, open_issues

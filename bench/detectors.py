@@ -16,10 +16,10 @@ from pathlib import Path
 from agreement import BadManifest, Row, is_void, manifest, nameless
 from msgspec import Struct
 
-from dense.analyst.rules import RulesAnalyst
+from dense.analysis.detectors.assessment import TraceAssessment
+from dense.analysis.detectors.registry import codes
+from dense.analysis.rules import RulesAnalyst
 from dense.cli.text import printable, shortened
-from dense.detectors.assessment import TraceAssessment
-from dense.detectors.registry import codes
 from dense.errors import NoTrajectory
 from dense.readers import Stream, read_streams
 from dense.readers.walk import is_harbor_trial

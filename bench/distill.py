@@ -20,8 +20,8 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from dense.analyst.model import ModelAnswerer
-from dense.analyst.questions import Correction, Question
+from dense.analysis.asking.questions import Correction, Question
+from dense.analysis.model import ModelAnswerer
 from dense.model import CallLimits, open_model
 from dense.options import FeedbackOptions, Profile
 from dense.readers import Stream, read_streams
@@ -30,7 +30,7 @@ from dense.service.analysts import ModelSettings
 from dense.service.estimate import MeasuringAnalyst
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "analyst"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "analysis" / "asking"))
 from outline_answerer import OutlineAnswerer
 
 ROOT = Path(__file__).resolve().parents[1]

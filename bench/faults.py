@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import dense
-from dense.analyst.questions import Correction, Question
+from dense.analysis.asking.questions import Correction, Question
 from dense.errors import AnalystFailed
 from dense.service import Distillation, distill
 from dense.trajectory import Trajectory

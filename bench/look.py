@@ -21,11 +21,11 @@ from typing import Any
 from agreement import BadManifest, LeftOut, manifest
 from exposure import FORMATS, labelled_run, labelled_step
 
-from dense.actions.action import Actions
-from dense.actions.transcript import TranscriptAction
-from dense.analyst.one_call import Whole, Window, render_one_call
-from dense.analyst.one_call.prompt import record_room
-from dense.analyst.one_call.windows import split_windows
+from dense.analysis.actions.action import Actions
+from dense.analysis.actions.transcript import TranscriptAction
+from dense.analysis.one_call import Whole, Window, render_one_call
+from dense.analysis.one_call.prompt import record_room
+from dense.analysis.one_call.windows import split_windows
 from dense.cli.text import printable
 from dense.options import DEFAULT_LOOK_TOKENS
 from dense.service.drafting import clean

@@ -32,11 +32,11 @@ from pathlib import Path
 from typing import Any
 
 import dense
-from dense.actions.action import Actions
-from dense.actions.step_effects import effects
-from dense.analyst.rules.analyst import RulesAnalyst
-from dense.deliver.budget import Budgets
-from dense.deliver.report import tree_report
+from dense.analysis.actions.action import Actions
+from dense.analysis.actions.step_effects import effects
+from dense.analysis.rules.analyst import RulesAnalyst
+from dense.message.budget import Budgets
+from dense.message.report import tree_report
 from dense.methods import FeedbackDraft
 from dense.readers import Stream, files_of, read_streams
 from dense.redact import redact

@@ -24,8 +24,8 @@ from rich.console import Console
 from rich.text import Text
 
 import dense
+from dense.analysis.detectors.registry import codes
 from dense.cli.outline import outline
-from dense.detectors.registry import codes
 from dense.options import OPTIONS, Entry, describe_default, option_of
 from dense.readers import READERS
 

@@ -35,7 +35,7 @@ SOCKETS_BEFORE = pytest.StashKey[set[str]]()
 CLOSING_SECONDS = 5.0
 """Seconds for sockets that a thread of a test's server is about to close."""
 LONG_FILES = (
-    "distillation/test_local_model.py",
+    "analysis/trees/test_local_model.py",
     "harness/test_harbor.py",
     "refit/test_example.py",
     "refit/test_isolation.py",

@@ -172,7 +172,7 @@ def modules_with(pattern: str, folder: str = ".") -> set[str]:
 
 
 def test_one_module_knows_the_budget() -> None:
-    assert modules_with(r"180 \* 1024|184_?320|200 \* 1024|204_?800") == {"deliver/budget.py"}
+    assert modules_with(r"180 \* 1024|184_?320|200 \* 1024|204_?800") == {"message/budget.py"}
 
 
 def test_one_module_knows_an_option() -> None:

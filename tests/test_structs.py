@@ -111,12 +111,12 @@ Base(1, 2)
 
 
 KEYWORD_DICTIONARIES = {
-    "dense/analyst/schemas.py": "properties of a JSON schema, by name",
-    "dense/analyst/one_call/schema.py": "properties of a JSON schema, by name",
-    "dense/analyst/views.py": "attributes of a tag, by name",
+    "dense/analysis/asking/schemas.py": "properties of a JSON schema, by name",
+    "dense/analysis/one_call/schema.py": "properties of a JSON schema, by name",
+    "dense/analysis/asking/views.py": "attributes of a tag, by name",
     "dense/batch/queries/table.py": "parameters of an SQL query, by name",
     "dense/convert/atif.py": "fields of ATIF, by name",
-    "dense/detectors/registry.py": "fields of a finding, by name",
+    "dense/analysis/detectors/registry.py": "fields of a finding, by name",
     "dense/knowledge/program.py": "a row of the table of programs",
     "dense/cli/option_fields.py": "what Typer calls a command with",
     "dense/options.py": "what a framework calls a function with",

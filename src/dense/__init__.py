@@ -15,8 +15,8 @@ from dense.trajectory import Notice, Observation, Source, Step, Task, ToolCall, 
 from dense.version import __version__
 
 if TYPE_CHECKING:
-    from dense.analyst.scripted import RecordingAnswerer, ScriptedAnswerer
-    from dense.deliver.budget import Budgets
+    from dense.analysis.asking.scripted import RecordingAnswerer, ScriptedAnswerer
+    from dense.message.budget import Budgets
     from dense.model import open_model
     from dense.readers import read
     from dense.service import Distillation, RunRecord, distill, distill_sync
@@ -51,11 +51,11 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Budgets": "dense.deliver.budget",
+    "Budgets": "dense.message.budget",
     "Distillation": "dense.service",
-    "RecordingAnswerer": "dense.analyst.scripted",
+    "RecordingAnswerer": "dense.analysis.asking.scripted",
     "RunRecord": "dense.service",
-    "ScriptedAnswerer": "dense.analyst.scripted",
+    "ScriptedAnswerer": "dense.analysis.asking.scripted",
     "distill": "dense.service",
     "distill_sync": "dense.service",
     "open_model": "dense.model",

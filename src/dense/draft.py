@@ -1,6 +1,6 @@
 """The nouns of an analysis before it is accepted: what an analyst says of a trajectory, as one nested draft.
 
-A draft may be wrong. `dense.distillation.accept` checks every piece of it, numbers what is valid and derives the
+A draft may be wrong. `dense.analysis.trees.accept` checks every piece of it, numbers what is valid and derives the
 states; an analyst never writes a state or a final identifier.
 
 References: a leaf is `n{action - 1}` (`n0` for the first action). A subtask or a group is referred to by the `key` that

@@ -1,7 +1,7 @@
 """What a rerun can reuse of a subtask: small facts with actions and names, without sentences.
 
 Models, the paper's profile and the built-in rules fill the same structs. What an analyst says in words of its own is a
-fact's `text`; the other fields are then empty. `dense.narrate.facets` writes the lines of messages and pages."""
+fact's `text`; the other fields are then empty. `analysis.wording.facets` writes the lines of messages and pages."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outline_answerer import OutlineAnswerer
 
-from dense.analyst.questions import Correction, Question
+from dense.analysis.asking.questions import Correction, Question
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
 
 BENCH = Path(__file__).parents[2] / "bench"

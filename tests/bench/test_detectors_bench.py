@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dense.detectors.registry import codes
+from dense.analysis.detectors.registry import codes
 
 ROOT = Path(__file__).parents[2]
 TRACES = {"looks-successful/rollout.jsonl": 0, "clean-success": 1}

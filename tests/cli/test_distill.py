@@ -20,7 +20,7 @@ import msgspec
 import pytest
 
 import dense
-from dense.deliver.report import tree_report
+from dense.message.report import tree_report
 from dense.methods import FeedbackDraft
 from dense.service import select_turn
 from dense.service.drafting import clean, deliver_draft

@@ -33,7 +33,7 @@ def test_who_asks_for_help_waits_for_no_analysis(arguments: tuple[str, ...]) -> 
     assert "dense.cli" in modules
     assert len(modules) < MOST_MODULES
     assert not [name for name in modules if name.startswith("dense.model")]
-    assert "dense.analyst" not in modules
+    assert "dense.analysis.analyst" not in modules
 
 
 def test_the_formats_are_loaded_where_they_are_named() -> None:

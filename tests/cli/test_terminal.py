@@ -37,7 +37,7 @@ SOURCES = Path(package_file).parents[1]
 PRINTED_NOTHING = {"mcp", "hook work", "hook session-end"}
 """Commands that print nothing for people: a protocol, a worker, a hook of an agent."""
 RED = "x\x1b[38;5;213m"
-KNOWN = {"dense/actions/effects.py"}
+KNOWN = {"dense/analysis/actions/effects.py"}
 """Knows `/dev/tty` as a file of a trace."""
 OTHERS = {"dense/integrations/hooks.py", "refit/harness/supervisor.py"}
 """Print though they are no commands: `dense hook`, behind the guard, and a program of its own, into a pipe."""

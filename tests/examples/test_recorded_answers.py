@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import dense
-from dense.analyst.one_call.schema import SCHEMAS
-from dense.analyst.scripted import ScriptedAnswerer, load
+from dense.analysis.asking.scripted import ScriptedAnswerer, load
+from dense.analysis.one_call.schema import SCHEMAS
 from dense.service import distill
 
 RECORDED = Path(__file__).parents[2] / "examples" / "recorded"

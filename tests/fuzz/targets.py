@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import dense
-from dense.analyst.scripted import ScriptedAnswerer
+from dense.analysis.asking.scripted import ScriptedAnswerer
 from dense.redact import redact_text
 from dense.service import distill_sync
 from refit.experiment.config import read_config

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dense.actions.observations.observe import observe
-from dense.actions.step_effects import effects
+from dense.analysis.actions.observations.observe import observe
+from dense.analysis.actions.step_effects import effects
 from dense.knowledge import errors, test_runners, tools
 from dense.knowledge.errors import ASSIGNED, ERROR_FAMILIES, ErrorFamily, ErrorTable
 from dense.knowledge.program import by_key, row, words

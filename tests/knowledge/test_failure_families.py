@@ -7,11 +7,11 @@ import re
 import pytest
 from made_facts import facts
 
-from dense.actions.observations.observe import observe
-from dense.actions.observations.result import ObservedResult
-from dense.actions.step_effects import effects
+from dense.analysis.actions.observations.observe import observe
+from dense.analysis.actions.observations.result import ObservedResult
+from dense.analysis.actions.step_effects import effects
+from dense.analysis.wording.actions import describe_output
 from dense.knowledge.errors import ERROR_FAMILIES, ERRORS, EXIT, KILLED, ErrorFamily, ErrorTable
-from dense.narrate.actions import describe_output
 from dense.trajectory import Observation, Source, Step, ToolCall
 from dense.tree import Leaf
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import dense
-from dense.actions.effects import Effects
-from dense.actions.step_effects import effects
+from dense.analysis.actions.effects import Effects
+from dense.analysis.actions.step_effects import effects
 from dense.knowledge import program as shape
 from dense.knowledge import programs
 from dense.knowledge.program import Program, behind, row

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.actions.observations.observe import observe
-from dense.actions.step_effects import effects
+from dense.analysis.actions.observations.observe import observe
+from dense.analysis.actions.step_effects import effects
 from dense.knowledge.test_runners import RUNNERS, SUMMARY_SIGNS, SUMMARY_STARTS, TEST_RUNNERS, RunnerTable, TestRunner
 from dense.trajectory import Observation, Source, Step, ToolCall
 

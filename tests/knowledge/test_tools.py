@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dense.actions.effects import Effects
-from dense.actions.step_effects import commands, effects
+from dense.analysis.actions.effects import Effects
+from dense.analysis.actions.step_effects import commands, effects
 from dense.knowledge import tools
 from dense.knowledge.program import words
 from dense.knowledge.tools import ROWS, Kind, Tool, known_tool, own_name, plain_name, tools_of_kind

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from dense.evidence.requirements import requirements
+from dense.analysis.evidence.requirements import requirements
 from dense.knowledge.words import LANGUAGES, Cue, english, pattern, phrases, words
 from dense.knowledge.words import japanese as stems
 from dense.knowledge.words.categories import Category, PatternCategory, PhraseCategory, Words

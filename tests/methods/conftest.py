@@ -11,7 +11,7 @@ import pytest
 from made_feedback import made_feedback
 
 import dense
-from dense.analyst.scripted import ScriptedAnswerer
+from dense.analysis.asking.scripted import ScriptedAnswerer
 from dense.methods import method
 from dense.outcome import Outcome
 from dense.service import FeedbackRun

@@ -17,7 +17,7 @@ from loopback import Loopback, said
 from made_feedback import made_feedback
 
 import dense
-from dense.analyst.scripted import ScriptedAnswerer
+from dense.analysis.asking.scripted import ScriptedAnswerer
 from dense.errors import MissingInput
 from dense.methods import FeedbackDraft, MethodContext, list_report, method_names, text_items
 from dense.outcome import Outcome

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from dense.analyst.rules import RulesAnalyst
-from dense.analyst.scripted import ScriptedAnswerer
-from dense.deliver.message import REPORT
+from dense.analysis.asking.scripted import ScriptedAnswerer
+from dense.analysis.rules import RulesAnalyst
 from dense.errors import MissingInput, UnusableAnswer
+from dense.message.message import REPORT
 from dense.methods import method_names
 from dense.service import FeedbackRun, distill_sync
 from dense.trajectory import Trajectory

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from made_feedback import made_feedback
 
-from dense.analyst.rules import RulesAnalyst
-from dense.deliver.message import REPORT
+from dense.analysis.rules import RulesAnalyst
+from dense.message.message import REPORT
 from dense.methods import method, method_names
 from dense.outcome import Outcome
 from dense.service import FeedbackRun

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dense.analyst.questions import Correction
+from dense.analysis.asking.questions import Correction
 from dense.methods.action_table import numbered_actions
 from dense.methods.no_hierarchy import Overview, OverviewAnswer
 from dense.methods.questions import StepViews, TemplateQuestion
@@ -234,7 +234,7 @@ def test_shortening_keeps_both_ends(sizes: list[int], room: int) -> None:
 def test_a_model_that_finds_it_too_long_is_asked_half() -> None:
     import asyncio
 
-    from dense.analyst.model import ModelAnswerer
+    from dense.analysis.model import ModelAnswerer
     from dense.errors import CallFailed
     from dense.model.chat import ChatReply
     from dense.trajectory import Usage

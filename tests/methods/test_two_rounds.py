@@ -12,8 +12,8 @@ import pytest
 from made_feedback import made_feedback, tree_feedback
 
 import dense
-from dense.analyst.rules import RulesAnalyst
-from dense.deliver.message import REPORT
+from dense.analysis.rules import RulesAnalyst
+from dense.message.message import REPORT
 from dense.methods import method, method_names
 from dense.model.chat import ChatReply, ChatRequest
 from dense.outcome import Outcome

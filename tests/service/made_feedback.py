@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Literal
 
-from dense.analyst import Analyst
-from dense.analyst.questions import Answerer
-from dense.deliver.budget import MAX_DEFAULT_BUDGET
-from dense.deliver.page import Fit
-from dense.deliver.report import tree_report
+from dense.analysis.analyst import Analyst
+from dense.analysis.asking.questions import Answerer
 from dense.feedback import Feedback
+from dense.message.budget import MAX_DEFAULT_BUDGET
+from dense.message.page import Fit
+from dense.message.report import tree_report
 from dense.methods import AnyMethod, FeedbackDraft, MethodContext, method
 from dense.options import Environment
 from dense.outcome import Outcome

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.actions.observations import harness, program_output
-from dense.detectors import admissions, unverified_changes
-from dense.evidence.checks import test_edits
-from dense.evidence.ending import ending
-from dense.evidence.facts import facts
-from dense.evidence.requirements import demands, extract
-from dense.narrate import commands, messages, shortcuts, titles
+from dense.analysis.actions.observations import harness, program_output
+from dense.analysis.detectors import admissions, unverified_changes
+from dense.analysis.evidence.checks import test_edits
+from dense.analysis.evidence.ending import ending
+from dense.analysis.evidence.facts import facts
+from dense.analysis.evidence.requirements import demands, extract
+from dense.analysis.wording import commands, messages, shortcuts, titles
 from dense.text.guarded import GuardedPattern
 
 MODULES = (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dense.analysis.detectors.assessment import TraceAssessment
+from dense.analysis.evidence.facts.facts import ActionFacts
+from dense.analysis.evidence.trace import TraceEvidence
+from dense.analysis.wording.outputs import main_failure
 from dense.batch.remedies import signature_of, ways_out
 from dense.batch.rows import FailureCell
-from dense.detectors.assessment import TraceAssessment
-from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.trace import TraceEvidence
 from dense.knowledge.tools import own_name
-from dense.narrate.outputs import main_failure
 from dense.text.clip import clip_end
 from dense.text.terminal import plain_line
 

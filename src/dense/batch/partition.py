@@ -19,10 +19,10 @@ from dense.batch.observed import failures_of
 from dense.batch.rows import BatchRow, IssueCell
 from dense.batch.sources import WorkItem
 from dense.batch.spec import BatchSpec, WorkLimits
-from dense.deliver.injected_feedback import own_task
 from dense.errors import CallFailed, DenseError, ModelError, UnansweredCalls, describe_exception
 from dense.lessons.lesson import task_hash
 from dense.lessons.project import project_of
+from dense.message.injected_feedback import own_task
 from dense.methods.catalogue import method
 from dense.model import OpenModel
 from dense.redact import MAX_LABEL_CHARS, clean_line

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, cast
 
-from dense.actions.observations.result import ObservedFailure
-from dense.actions.shell.command import ASSIGNMENT
-from dense.actions.shell.grammar import parse
+from dense.analysis.actions.observations.result import ObservedFailure
+from dense.analysis.actions.shell.command import ASSIGNMENT
+from dense.analysis.actions.shell.grammar import parse
+from dense.analysis.evidence.facts.facts import ActionFacts
+from dense.analysis.evidence.facts.paths import base_name, is_temporary, same_file
+from dense.analysis.evidence.trace import TraceEvidence
+from dense.analysis.wording.outputs import main_failure
 from dense.batch.rows import WayCell
-from dense.evidence.facts.facts import ActionFacts
-from dense.evidence.facts.paths import base_name, is_temporary, same_file
-from dense.evidence.trace import TraceEvidence
 from dense.knowledge.errors import TOOL
 from dense.knowledge.programs import LOOKERS, is_python, program_name
-from dense.narrate.outputs import main_failure
 from dense.text.clip import clip_end
 from dense.trajectory import ToolCall
 

@@ -36,13 +36,13 @@ def with_fields[R](
         def run(**values: Any) -> R:
             arguments = dict[str, Any]()
             for name, parameter in given.items():
-                own = {one.name: values[one.name] for one in shown[name]}
+                own = {flag_parameter.name: values[flag_parameter.name] for flag_parameter in shown[name]}
                 arguments[name] = _argument(parameter.annotation, own, entry) if _is_struct(parameter) else own[name]
             return command(**arguments)
 
-        parameters = [one for expanded in shown.values() for one in expanded]
+        parameters = [parameter for expanded in shown.values() for parameter in expanded]
         run.__signature__ = Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return decorate
@@ -88,12 +88,12 @@ def _typer_option(field: FieldInfo) -> Any:
 def _argument(kind: type[Struct], values: Mapping[str, Any], entry: Entry) -> Struct:
     if kind is not FeedbackOptions:
         return kind(**values)
-    found = {name: value for name, value in values.items() if value is not None}
-    if found.pop(NO_REDACT, False):
-        if "redact" in found:
+    given = {name: value for name, value in values.items() if value is not None}
+    if given.pop(NO_REDACT, False):
+        if "redact" in given:
             raise WrongUsage("--no-redact and --redact exclude each other: choose one")
-        found["redact"] = False
-    return set_options(found, entry, _settings(entry), label=flag)
+        given["redact"] = False
+    return set_options(given, entry, _settings(entry), label=flag)
 
 
 def _settings(entry: Entry) -> FeedbackOptions:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dense.analysis.detectors.assessment import TraceAssessment
 from dense.batch.observed import failures_of
-from dense.detectors.assessment import TraceAssessment
 from dense.errors import DenseError
 from dense.integrations.queue import LESSONS, project_folder
 from dense.integrations.state import now, project_root, write_atomically

@@ -52,11 +52,11 @@ def load_settings(folder: Path | None = None, *, trusts_project: bool = True) ->
     for path in [own, *(path for path in projects if path.absolute() != own.absolute())]:
         values = _table(path)
         hooks = values.pop(HOOKS, {})
-        place = Entry.USER if path == own else Entry.PROJECT
-        found = {name: _beside(path, name, value) for name, value in values.items()}
-        options = set_options(found, place, options, label=partial(_label, path), instead=where_to_set(own))
+        entry = Entry.USER if path == own else Entry.PROJECT
+        given = {name: _beside(path, name, value) for name, value in values.items()}
+        options = set_options(given, entry, options, label=partial(_label, path), instead=where_to_set(own))
         if hooks != {}:
-            limit = _hook_limit(path, hooks, place, own)
+            limit = _hook_limit(path, hooks, entry, own)
         origins |= dict.fromkeys([*values, *([HOOK_KEY] if hooks != {} else [])], str(path))
     return Settings(options, limit, tuple(origins.items()))
 
@@ -72,12 +72,12 @@ def user_file() -> Path:
     return Path(base) / "dense" / NAME
 
 
-def _hook_limit(path: Path, hooks: object, place: Entry, own: Path) -> float:
+def _hook_limit(path: Path, hooks: object, entry: Entry, own: Path) -> float:
     """The limit in the table `hooks` of a file."""
     values = obj(hooks)
     if list(values) != [HOOK_KEY.removeprefix("hooks.")]:
         raise WrongUsage(f"{path}: hooks: known is only {HOOK_KEY}")
-    if place is not Entry.USER:
+    if entry is not Entry.USER:
         raise WrongUsage(f"{path}: {HOOK_KEY}: a project's file cannot set it: set it in your own settings, {own}")
     (value,) = values.values()
     if value in (0, 0.0) and value is not False:

@@ -7,7 +7,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from dense.deliver.page import END
 from dense.errors import DenseError
 from dense.integrations.hooks import MAX_CHARACTERS, session_name
 from dense.integrations.project_lessons import keep_evidence
@@ -23,6 +22,7 @@ from dense.integrations.state import (
     write_atomically,
     write_json,
 )
+from dense.message.page import END
 from dense.readers import read, stored_sessions
 from dense.redact import clean_line
 from dense.service import Distillation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dense.deliver.page import Item, one_line
 from dense.lessons.lesson import MIN_TASKS, NOT_INSTALLED, Lesson, LessonEvidence
+from dense.message.page import Item, one_line
 from dense.text.clip import clip_end
 from dense.text.quoting import code_span
 

@@ -8,8 +8,8 @@ Comes in: a task, a trajectory, for privileged methods an outcome, and a `Method
 
 from __future__ import annotations
 
-from dense.deliver.message import MessageFrame
-from dense.deliver.page import Item, ReportPage
+from dense.message.message import MessageFrame
+from dense.message.page import Item, ReportPage
 from dense.methods.catalogue import METHODS, MethodEntry, method, method_names
 from dense.methods.list_report import list_report, text_items
 from dense.methods.method import AnyMethod, FeedbackDraft, Method, MethodContext, PrivilegedMethod, TaskMethod

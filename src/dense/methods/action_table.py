@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from dense.actions.action import Actions
-from dense.actions.transcript import TranscriptAction
-from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
-from dense.deliver.quotes import Quotes, quote_block, quote_text, quote_whole, quotes_size
+from dense.analysis.actions.action import Actions
+from dense.analysis.actions.transcript import TranscriptAction
+from dense.message.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened, total_size
+from dense.message.quotes import Quotes, quote_block, quote_text, quote_whole, quotes_size
 from dense.methods.truncation import describe_gap, keep_ends
 from dense.trajectory import Trajectory
 from dense.tree import Leaf

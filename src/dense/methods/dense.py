@@ -6,10 +6,12 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from dense.deliver.page import Fit, ReportPage
-from dense.deliver.paper_report import paper_report
-from dense.deliver.report import state_of, tree_report
-from dense.distillation import Accepted, distill_trees, unreconciled
+from dense.analysis.pipeline import distill_trees
+from dense.analysis.trees.accept import Accepted
+from dense.analysis.trees.unreconciled import unreconciled
+from dense.message.page import Fit, ReportPage
+from dense.message.paper_report import paper_report
+from dense.message.report import state_of, tree_report
 from dense.methods.method import FeedbackDraft, MethodContext
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree

@@ -6,8 +6,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from dense.deliver.page import Fit, ReportPage, total_size
 from dense.lessons.text import lesson_items
+from dense.message.page import Fit, ReportPage, total_size
 from dense.methods.dense import Dense
 from dense.methods.method import FeedbackDraft, MethodContext
 from dense.trajectory import Trajectory

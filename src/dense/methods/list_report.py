@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dense.deliver.page import ALWAYS, Fit, Item, ReportPage, fit_items, one_line, shortened, total_size
+from dense.message.page import ALWAYS, Fit, Item, ReportPage, fit_items, one_line, shortened, total_size
 
 LEFT_OUT = "left out: "
 

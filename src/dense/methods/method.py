@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
-from dense.deliver.message import REPORT, MessageFrame
-from dense.deliver.page import Fit
+from dense.message.message import REPORT, MessageFrame
+from dense.message.page import Fit
 
 if TYPE_CHECKING:  # who lists methods needs none of these
-    from dense.analyst import Analyst
-    from dense.analyst.asker import Asker
-    from dense.detectors.assessment import TraceAssessment
+    from dense.analysis.analyst import Analyst
+    from dense.analysis.asking.asker import Asker
+    from dense.analysis.detectors.assessment import TraceAssessment
     from dense.lessons.lesson import Lesson
     from dense.model.chat import ChatModel
     from dense.outcome import Outcome

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from msgspec import field
 
-from dense.analyst.answers import Answer, BadAnswer, RequiredText, listed
-from dense.analyst.prompt import marker_for
-from dense.analyst.questions.outlines import SENTENCE
-from dense.deliver.page import ALWAYS, Item, one_line
+from dense.analysis.answers import Answer, BadAnswer, RequiredText, listed
+from dense.analysis.asking.prompt import marker_for
+from dense.analysis.asking.questions.outlines import SENTENCE
 from dense.draft import IssueDraft
 from dense.errors import UnusableAnswer
+from dense.message.page import ALWAYS, Item, one_line
 from dense.methods.action_table import numbered_actions
 from dense.methods.list_report import list_report, text_items
 from dense.methods.method import FeedbackDraft, MethodContext
@@ -34,7 +34,7 @@ from dense.tree import SEVERITIES, Completion
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from dense.analyst.rules_answerer import RulesAnswerer
+    from dense.analysis.asking.rules_answerer import RulesAnswerer
 
 
 class NoHierarchy:

@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dense.analyst.answers import Answer
-from dense.analyst.asker import Asker
-from dense.analyst.prompt import AGAIN, SEPARATOR
-from dense.analyst.prompt import FOLDER as SHARED
-from dense.analyst.questions import Correction, MethodQuestion
-from dense.analyst.views import action_view, observation_view, safe_text, tag
+from dense.analysis.answers import Answer
+from dense.analysis.asking.asker import Asker
+from dense.analysis.asking.prompt import AGAIN, SEPARATOR
+from dense.analysis.asking.prompt import FOLDER as SHARED
+from dense.analysis.asking.questions import Correction, MethodQuestion
+from dense.analysis.asking.views import action_view, observation_view, safe_text, tag
 from dense.methods.truncation import KeptEnds, describe_gap, keep_ends
 from dense.model.chat import ChatRequest, Message
 from dense.text.clip import clip_middle

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from dense.analyst import Analyst
-from dense.analyst.model import ModelAnswerer
-from dense.analyst.questions import Answerer
-from dense.analyst.rules import RulesAnalyst
-from dense.analyst.scripted import RecordingAnswerer, ScriptedAnswerer
-from dense.analyst.views import FULL, SMALL, Limits
+from dense.analysis.analyst import Analyst
+from dense.analysis.asking.questions import Answerer
+from dense.analysis.asking.scripted import RecordingAnswerer, ScriptedAnswerer
+from dense.analysis.asking.views import FULL, SMALL, Limits
+from dense.analysis.model import ModelAnswerer
+from dense.analysis.rules import RulesAnalyst
 from dense.model import (
     DEFAULT_CONTEXT_WINDOW,
     CallLimits,

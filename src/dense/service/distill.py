@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.analyst import Analyst
-from dense.analyst.questions import Answerer
-from dense.detectors.assessment import TraceAssessment
+from dense.analysis.analyst import Analyst
+from dense.analysis.asking.questions import Answerer
+from dense.analysis.detectors.assessment import TraceAssessment
 from dense.errors import DenseError
 from dense.feedback import Feedback
 from dense.methods.catalogue import method
@@ -76,11 +76,11 @@ async def _distill(trajectory: Trajectory, given: AnalystChoice, options: Feedba
     chosen = method(options.chosen_method)
     if given.analyst is not None or given.model is not None:
         choice = replace(given, settings=model_settings(options))
-        made = await make_feedback(chosen, trajectory, choice, options=options)
+        result = await make_feedback(chosen, trajectory, choice, options=options)
     else:
         async with opened_model(options) as model:
-            made = await make_feedback(chosen, trajectory, analyst_choice(options, model), options=options)
-    run = made.require()
+            result = await make_feedback(chosen, trajectory, analyst_choice(options, model), options=options)
+    run = result.require()
     source, reconciled = run.files.get(TREE), run.files.get(RECONCILED)
     if not isinstance(source, SourceTree) or not isinstance(reconciled, ReconciledTree) or run.assessment is None:
         raise DenseError(f"the method {chosen.name} makes no reconciled tree: run it with `make_feedback`")

@@ -10,15 +10,15 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.deliver.budget import Budgets
-from dense.deliver.delivery import fit_report
-from dense.deliver.injected_feedback import without_injected
-from dense.deliver.memory import MemoryItem, share_of
-from dense.deliver.message import MessageFrame, compose
-from dense.deliver.page import Fit, Item, ReportPage, encodable, write_items
-from dense.detectors.assessment import TraceAssessment
+from dense.analysis.detectors.assessment import TraceAssessment
 from dense.errors import DenseError, MissingInput
 from dense.feedback import Feedback
+from dense.message.budget import Budgets
+from dense.message.delivery import fit_report
+from dense.message.injected_feedback import without_injected
+from dense.message.memory import MemoryItem, share_of
+from dense.message.message import MessageFrame, compose
+from dense.message.page import Fit, Item, ReportPage, encodable, write_items
 from dense.methods.method import AnyMethod, FeedbackDraft, MethodContext
 from dense.options import Environment, Redaction
 from dense.outcome import Outcome

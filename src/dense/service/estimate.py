@@ -7,13 +7,13 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from dense.analyst.asker import Asker
-from dense.analyst.choice import analyst_for
-from dense.analyst.one_call import Closing, Whole, Window
-from dense.analyst.one_call.stand_in import answer_from_draft
-from dense.analyst.questions import Correction, MethodQuestion, Question, as_judgement
-from dense.analyst.questions.outlines import SENTENCE
-from dense.analyst.rules import RulesAnalyst
+from dense.analysis.asking.asker import Asker
+from dense.analysis.asking.questions import Correction, MethodQuestion, Question, as_judgement
+from dense.analysis.asking.questions.outlines import SENTENCE
+from dense.analysis.choice import analyst_for
+from dense.analysis.one_call import Closing, Whole, Window
+from dense.analysis.one_call.stand_in import answer_from_draft
+from dense.analysis.rules import RulesAnalyst
 from dense.draft import TreeDraft
 from dense.methods.method import AnyMethod, MethodContext
 from dense.model import ChatReply, ChatRequest, PriceSource, estimate_usage

@@ -12,21 +12,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.analyst import Analyst
-from dense.analyst.asker import Asker
-from dense.analyst.choice import analyst_for
-from dense.analyst.rules_answerer import RulesAnswerer
-from dense.deliver.budget import Budgets, budgets_for
-from dense.deliver.injected_feedback import own_task
-from dense.deliver.memory import MemoryItem
-from dense.deliver.paper_report import paper_frame
-from dense.detectors.assessment import TraceAssessment
+from dense.analysis.analyst import Analyst
+from dense.analysis.asking.asker import Asker
+from dense.analysis.asking.rules_answerer import RulesAnswerer
+from dense.analysis.choice import analyst_for
+from dense.analysis.detectors.assessment import TraceAssessment
 from dense.draft import Asked
 from dense.errors import DenseError, ModelError, UnansweredCalls, describe_exception
 from dense.feedback import Feedback
 from dense.lessons.files import read_evidence
 from dense.lessons.lesson import LessonEvidence, lessons_for
 from dense.lessons.project import project_of
+from dense.message.budget import Budgets, budgets_for
+from dense.message.injected_feedback import own_task
+from dense.message.memory import MemoryItem
+from dense.message.paper_report import paper_frame
 from dense.methods.method import AnyMethod, MethodContext
 from dense.model import CallTotals, ModelCall, OpenModel, TalliedModel
 from dense.options import FeedbackOptions

@@ -8,9 +8,9 @@ from importlib.metadata import version
 
 from msgspec import Struct
 
-from dense.analyst.prompt import prompt_hashes as analyst_prompts
-from dense.deliver.budget import Budgets
+from dense.analysis.asking.prompt import prompt_hashes as analyst_prompts
 from dense.draft import Asked
+from dense.message.budget import Budgets
 from dense.methods.no_hierarchy import Overview
 from dense.model import CallTotals, ModelCall
 from dense.options import Profile

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.detectors.assessment import TraceAssessment
+from dense.analysis.detectors.assessment import TraceAssessment
 from dense.errors import DenseError
 from dense.methods import AnyMethod
 from dense.methods import method as named_method

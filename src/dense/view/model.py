@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from dense.deliver.budget import raw_size
-from dense.detectors.assessment import TraceAssessment
-from dense.evidence.facts.facts import ActionFacts
-from dense.narrate.actions import describe_action
-from dense.narrate.facets import facet_text
+from dense.analysis.detectors.assessment import TraceAssessment
+from dense.analysis.evidence.facts.facts import ActionFacts
+from dense.analysis.wording.actions import describe_action
+from dense.analysis.wording.facets import facet_text
+from dense.message.budget import raw_size
 from dense.text.clip import clip_end, clip_middle
 from dense.trajectory import Step, ToolCall, Trajectory
 from dense.tree import Issue, Leaf, Node, ReconciledTree, Shortcut, Subtask, first_action, last_action, leaves

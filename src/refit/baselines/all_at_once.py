@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
-from dense.analyst.answers import Answer, BadAnswer, FreeText, LabelNumber, listed
-from dense.analyst.questions.outlines import SENTENCE
-from dense.deliver.message import MessageFrame
+from dense.analysis.answers import Answer, BadAnswer, FreeText, LabelNumber, listed
+from dense.analysis.asking.questions.outlines import SENTENCE
 from dense.draft import LeafDraft
 from dense.errors import UnusableAnswer
+from dense.message.message import MessageFrame
 from dense.methods.action_table import ActionRow, action_table, numbered_actions
 from dense.methods.method import FeedbackDraft, MethodContext
 from dense.methods.no_hierarchy import record_messages
@@ -23,7 +23,7 @@ from dense.tree import Label, Leaf
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from dense.analyst.rules_answerer import RulesAnswerer
+    from dense.analysis.asking.rules_answerer import RulesAnswerer
 
 ASSESSMENT_TOKENS = 100
 """Tokens that the assessment of one action takes, about."""

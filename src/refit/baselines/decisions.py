@@ -5,11 +5,11 @@ that came later, changes nothing here (`tests/refit/baselines/test_decisions.py`
 
 from __future__ import annotations
 
-from dense.actions.action import Actions
-from dense.analyst.answers import Answer, FreeText, LabelNumber, RequiredText
-from dense.evidence.facts.facts import ActionFacts, collect_facts
-from dense.evidence.links.action_links import ActionLinks
-from dense.narrate.actions import describe_action, describe_output
+from dense.analysis.actions.action import Actions
+from dense.analysis.answers import Answer, FreeText, LabelNumber, RequiredText
+from dense.analysis.evidence.facts.facts import ActionFacts, collect_facts
+from dense.analysis.evidence.links.action_links import ActionLinks
+from dense.analysis.wording.actions import describe_action, describe_output
 from dense.trajectory import Trajectory
 
 

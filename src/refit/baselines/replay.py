@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from dense.deliver.message import MessageFrame
-from dense.deliver.page import ALWAYS, Item, one_line, shortened
-from dense.deliver.quotes import Quotes, quote_text, quotes_size
+from dense.message.message import MessageFrame
+from dense.message.page import ALWAYS, Item, one_line, shortened
+from dense.message.quotes import Quotes, quote_text, quotes_size
 from dense.methods.action_table import ActionRow, action_table, numbered_actions
 from dense.methods.method import FeedbackDraft, MethodContext
 from dense.outcome import Outcome

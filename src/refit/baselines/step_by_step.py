@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from msgspec.structs import replace
 
-from dense.analyst.asker import together
-from dense.analyst.prompt import marker_for
-from dense.analyst.questions.outlines import SENTENCE
-from dense.deliver.message import MessageFrame
+from dense.analysis.asking.asker import together
+from dense.analysis.asking.prompt import marker_for
+from dense.analysis.asking.questions.outlines import SENTENCE
 from dense.errors import UnusableAnswer
+from dense.message.message import MessageFrame
 from dense.methods.action_table import ActionRow, action_table, numbered_actions
 from dense.methods.method import FeedbackDraft, MethodContext
 from dense.methods.questions import (
@@ -33,7 +33,7 @@ from refit.baselines.decisions import DecisionAnswer, DecisionRules
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from dense.analyst.rules_answerer import RulesAnswerer
+    from dense.analysis.asking.rules_answerer import RulesAnswerer
 
 AT_ONCE = 32
 """How many questions are held at the same time: each shows all that came before, so that many would fill the memory."""

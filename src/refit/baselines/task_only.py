@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import field
 from pydantic import Field
 
-from dense.analyst.answers import Answer
-from dense.analyst.prompt import marker_for
-from dense.analyst.questions.outlines import SENTENCE
-from dense.deliver.message import MessageFrame
+from dense.analysis.answers import Answer
+from dense.analysis.asking.prompt import marker_for
+from dense.analysis.asking.questions.outlines import SENTENCE
+from dense.analysis.evidence.requirements import Requirement, requirements
 from dense.errors import UnusableAnswer
-from dense.evidence.requirements import Requirement, requirements
+from dense.message.message import MessageFrame
 from dense.methods.list_report import list_report, text_items
 from dense.methods.method import FeedbackDraft, MethodContext
 from dense.methods.questions import TEXTS, StepViews, TemplateQuestion, ask_question, object_schema, task_message
@@ -23,7 +23,7 @@ from dense.trajectory import Task
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from dense.analyst.rules_answerer import RulesAnswerer
+    from dense.analysis.asking.rules_answerer import RulesAnswerer
 
 ABOUT = (
     "Advice from your task's text alone: nothing was tried or observed for it. Where it and what you see differ, go by "

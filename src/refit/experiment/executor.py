@@ -14,7 +14,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.deliver.memory import MemoryItem
 from dense.errors import (
     CallFailed,
     DenseError,
@@ -24,6 +23,7 @@ from dense.errors import (
     UnusableAnswer,
     describe_exception,
 )
+from dense.message.memory import MemoryItem
 from dense.model import ModelCall
 from dense.trajectory import Usage
 from refit.experiment.delivery import RoundDelivery

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.deliver.memory import MemoryItem, compose_memory
 from dense.errors import MissingInput
 from dense.lessons.lesson import evidence_without
+from dense.message.memory import MemoryItem, compose_memory
 from dense.methods import AnyMethod
 from dense.model import CallTotals, GivenPrices, ModelCall, OpenModel
 from dense.readers import read

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from asyncio import TaskGroup
 
-from dense.deliver.memory import MemoryItem
+from dense.message.memory import MemoryItem
 from refit.experiment.executor import CellExecutor, RunStopped
 from refit.experiment.plan import ComparedPair
 from refit.results import Result

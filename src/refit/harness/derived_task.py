@@ -22,9 +22,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from dense.deliver.message import BEGINS
-from dense.deliver.page import END, KEY_LENGTH
 from dense.errors import DenseError
+from dense.message.message import BEGINS
+from dense.message.page import END, KEY_LENGTH
 from refit.harness.harness import Delivery
 
 INSTRUCTION = "instruction.md"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.deliver.injected_feedback import without_injected
 from dense.errors import DenseError
+from dense.message.injected_feedback import without_injected
 from dense.trajectory import Source, Step, Task, Trajectory
 from refit.harness import derived_task
 from refit.harness.derived_task import (

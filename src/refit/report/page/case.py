@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from dense.actions.action import Actions
+from dense.analysis.actions.action import Actions
 from dense.errors import DenseError
 from dense.readers import read
 from dense.service.files import RECONCILED, TREE, read_reconciled, read_tree

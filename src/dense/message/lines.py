@@ -1,0 +1,27 @@
+"""A line of the report on a tree, with what it is about: whoever selects lines reads these fields, never the text."""
+
+from __future__ import annotations
+
+from dense.message.page import Item
+
+
+class Line(Item, frozen=True, kw_only=True, omit_defaults=True):
+    """A line, its text still being chosen."""
+
+    head: str = ""
+    """What its text begins with: the actions that it is about, with their state."""
+    tries_head: str = ""
+    """The same if its first clause, on tries that failed, is left out; empty for the same."""
+    span: str = ""
+    """The actions that it is about: `a3-a7`."""
+    number: int = 0
+    """Its place among the next steps, with which its text begins; 0 for a line of another kind."""
+    issue: str = ""
+    """The open issue that it reports."""
+    names: tuple[str, ...] = ()
+    """The code that it names. If something else shows all of it, the line of a need says nothing."""
+
+    @property
+    def content(self) -> str:
+        """The text behind the head."""
+        return self.text[len(self.head) :]
