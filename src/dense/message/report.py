@@ -6,7 +6,8 @@
     summary, proven       what was done, and values with the check that proved them
     shortcut, dead-end    what failed with the way that worked, or without one; a line each
     task                  the subtasks in order, one line each, with what a rerun needs and what must come first
-    key-action            original bytes: final products, what shows an open issue, the last verification
+    key-action            original bytes of final products
+    record                of each action the lines that say most, by what they add to all of this (`record`)
 
 What does not fit goes by `IMPORTANCE`, whatever its place; open issues and their evidence go last. The paper's budget
 has a report of its own: `paper_report`."""
@@ -21,12 +22,14 @@ from msgspec.structs import replace
 
 from dense.analysis.actions.action import Actions
 from dense.analysis.actions.transcript import TranscriptAction
+from dense.analysis.flow.flow import Flow
 from dense.analysis.wording.facets import describe_value, facet_text, mechanism_names
 from dense.message.ending import ending_sentence, hands_over
 from dense.message.key_actions import KeyAction, quote_action, rank_key_actions
 from dense.message.lines import Line
 from dense.message.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened
 from dense.message.quotes import QuoteBlock, quote_block
+from dense.message.record import Record, action_of
 from dense.message.repetition import MIN_CLAUSE_WORDS, labelled_once, without_repetition
 from dense.message.requests import Request, session_requests
 from dense.text.clip import clip_middle
@@ -67,13 +70,16 @@ IMPORTANCE = (
 """Kinds of lines: what goes first if there is too little room, and what last. Final products are quoted once lines from
 `summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
 VALUES = {kind: value for value, kind in enumerate(IMPORTANCE)}
-ESSENTIAL, USEFUL = VALUES["summary"], VALUES["dead-end"]
-QUOTE_SHARE = 0.6
-"""Of the room, what final products may take before other lines are chosen."""
-NOTE_SHARE, MAX_NOTE_BYTES = 6, 900
-"""The line on what is left out may take one in so many parts of the room, and at most so many bytes."""
-MAX_NOTE_TRIES = 3
-"""So often room that the line did not need is given to the rest."""
+ESSENTIAL = VALUES["summary"]
+PRODUCT_SHARE = 0.35
+"""Of the room, what one final product may take; a larger one is shown by the record."""
+MAX_NOTE_BYTES = 300
+MAX_KEPT = 40
+"""An analyst that wants more actions kept than that wants none in particular."""
+TOLD_BY_RECORD = frozenset(
+    "task part complete-task complete-part solved dead-end proven met needs order summary".split()
+)
+"""Lines of the rules that say less than the bytes that they are about."""
 OWN_LABELS = frozenset({"state", "proven", "summary", "unchecked", "met", "not met"}) | {
     f"{name}{plural}" for name in ("next step", "open issue", "dead end") for plural in ("", "s")
 }
@@ -82,87 +88,69 @@ NO_LETTERS = re.compile(r"[\W\d_]+")
 MAX_EVIDENCE_CHARS = 240
 BROKEN_OFF = "ended_without_handover"
 """The code of the issue that says how the attempt ended."""
-SEARCHING = frozenset({"part", "complete-part"})
-"""Lines that the report on a run that looks done does without; a complete one has no dead ends either."""
 PLACES = {"needs": 0, "order": 1}
 """What a rerun needs comes before the subtasks."""
 
 
-def tree_report(tree: ReconciledTree, actions: Actions | None = None) -> Fit:
-    """Makes the report on a tree in so many bytes. In a session the products of the last request come first."""
+def tree_report(tree: ReconciledTree, actions: Actions | None = None, *, by_rules: bool = False) -> Fit:
+    """Makes the report on a tree in so many bytes. In a session the products of the last request come first.
+
+    What the rules say of subtasks and of tries, the record shows by its bytes; a model's words about them say more."""
     actions = actions or Actions([leaf.step for leaf in leaves(tree.root)])
     requests = session_requests(tree.task, actions)
     lines = list(_lines(tree, actions.transcript, requests))
-    keys = rank_key_actions(tree, actions)
-    if _looks_done(tree, actions.transcript):
-        hidden = SEARCHING | {"dead-end"} if state_of(tree.root) == "complete" else SEARCHING
-        lines = [item for item in lines if item.kind not in hidden]
-        keys = [key for key in keys if key.role != "needed" or key.product]
+    keys = [key for key in rank_key_actions(tree, actions) if key.role in {"final", "wrong"}]
+    if by_rules:
+        lines = [line for line in lines if line.kind not in TOLD_BY_RECORD]
     lines = without_repetition(lines, ESSENTIAL)
     keys.sort(key=lambda key: bool(requests) and key.action < requests[-1].first)
+    flow = Flow(actions.transcript, tree.task.instruction if tree.task else "")
+    record = Record(flow, _cited(tree))
     quote = cache(quote_block)  # to fit a report is to try several rooms, and most blocks get the same in each
-    return lambda room: _fit_by_value(lines, keys, room, quote)
+    return lambda room: _Choice(lines, room, quote, record).page(keys)
 
 
-def _looks_done(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> bool:
-    """Whether a product was handed over and nothing speaks against it: then the report says how it was made, how it was
-    checked and what was not, and nothing of the search for it."""
-    is_open = bool(open_issues(tree)) or any(requirement.met == "no" for requirement in tree.requirements)
-    is_ended = bool(actions) and (hands_over(actions[-1]) or (actions[-1].is_message and bool(actions[-1].says)))
-    return bool(tree.products) and is_ended and not is_open and state_of(tree.root) in {"complete", "unknown"}
-
-
-def _fit_by_value(lines: Sequence[Line], keys: Sequence[KeyAction], room: int, quote: QuoteBlock) -> ReportPage:
-    """Everything, or the most useful of it and a line on what is left out."""
-    chosen = _Choice(lines, room, quote)
-    chosen.fill(keys)
-    if chosen.is_all(keys):
-        return ReportPage(labelled_once((*chosen.lines, *chosen.quotes)))
-    items: tuple[Item, ...] = ()
-    dropped: tuple[str, ...] = ()
-    reserve = most = min(room // NOTE_SHARE, MAX_NOTE_BYTES)
-    for _ in range(MAX_NOTE_TRIES):
-        chosen = _Choice(lines, room - reserve, quote)
-        chosen.fill(keys)
-        note = _left_out_note(chosen.missing_lines, chosen.missing_keys(keys), most)
-        needed = note.size if note else 0
-        if needed > reserve:
-            break
-        items, dropped = (*chosen.lines, *([note] if note else []), *chosen.quotes), chosen.dropped(keys)
-        if needed == reserve:
-            break
-        reserve = needed
-    return ReportPage(labelled_once(items), dropped)
+def _cited(tree: ReconciledTree) -> set[int]:
+    """The actions that open issues and next steps rest on, and those that the analyst wants kept."""
+    number = {leaf.id: leaf.action for leaf in leaves(tree.root)}
+    kept = [
+        name for node in nodes(tree.root) if type(node) is Subtask and node.verdict for name in node.verdict.key_actions
+    ]
+    cited = {number[name] for issue in open_issues(tree) for name in issue.evidence if name in number}
+    cited |= {int(name[1:]) for step in tree.next_steps for name in step.evidence if name[1:].isdigit()}
+    return cited | {number[name] for name in kept if name in number and len(kept) < MAX_KEPT}
 
 
 class _Choice:
     """What of a report is shown, while room is handed out."""
 
-    def __init__(self, lines: Sequence[Line], room: int, quote: QuoteBlock) -> None:
+    def __init__(self, lines: Sequence[Line], room: int, quote: QuoteBlock, record: Record) -> None:
         self._lines, self.left, self._room, self._quote_block = lines, room, room, quote
+        self._record = record
         ranks = [VALUES["open-issue"] if item.kind == "evidence" else item.value for item in lines]
         self._order = sorted(range(len(lines)), key=lambda place: (-ranks[place], place))
         self._shown: dict[int, Line] = {}
         self._quoted: dict[int, Item] = {}
 
-    def fill(self, keys: Sequence[KeyAction]) -> None:
+    def page(self, keys: Sequence[KeyAction]) -> ReportPage:
+        """The report: lines that matter, final products, and of the record what there is room for."""
         for place in self._order:
             if self._lines[place].value >= ESSENTIAL:
                 self._show(place, may_shorten=True)
-        floor = max(self.left - int(self._room * QUOTE_SHARE), 0)
         for key in keys:
-            if key.role == "final":
-                self._quote(key, self.left - floor, may_clip=False)
-        for place in self._order:
-            if self._lines[place].value >= USEFUL:
-                self._show(place)
-        for key in keys:
-            if key.role in {"final", "shows"}:
-                self._quote(key, self.left, may_clip=key.role != "final")
+            self._quote(key, min(self.left, int(self._room * PRODUCT_SHARE)))
         for place in self._order:
             self._show(place)
-        for key in keys:
-            self._quote(key, self.left, may_clip=key.role != "needed" or not key.product)
+        missing = [key for key in keys if key.action not in self._quoted]
+        note = _left_out_note(missing, min(self.left, MAX_NOTE_BYTES)) if missing else None
+        lines = [*self.lines, *([note] if note is not None else [])]
+        self.left -= note.size if note is not None else 0
+        quotes = list(self._quoted.values())
+        items = self._record.items(self.left, lines, quotes)
+        found = [item for item in items if item.kind == "found"]
+        by_action = sorted([*quotes, *items[len(found) :]], key=action_of)
+        dropped = _names([line for line in self._lines if line not in lines], missing)
+        return ReportPage(labelled_once((*lines, *found, *by_action)), dropped)
 
     def _show(self, place: int, *, may_shorten: bool = False) -> None:
         if place in self._shown:
@@ -173,12 +161,10 @@ class _Choice:
             self._shown[place] = item
             self.left -= item.size
 
-    def _quote(self, key: KeyAction, room: int, *, may_clip: bool = True) -> None:
-        if key.action in self._quoted or (not may_clip and key.size > room):
+    def _quote(self, key: KeyAction, room: int) -> None:
+        if key.action in self._quoted or key.size > room:
             return
-        if key.issue and not any(line.issue == key.issue for line in self._shown.values()):
-            return
-        item = quote_action(key, room, self._quote_block, may_clip=may_clip)
+        item = quote_action(key, room, self._quote_block, may_clip=False)
         if item is not None and item.size <= room:
             self._quoted[key.action] = item
             self.left -= item.size
@@ -186,23 +172,6 @@ class _Choice:
     @property
     def lines(self) -> list[Line]:
         return [self._shown[place] for place in sorted(self._shown)]
-
-    @property
-    def quotes(self) -> list[Item]:
-        return [self._quoted[number] for number in sorted(self._quoted)]
-
-    @property
-    def missing_lines(self) -> list[Line]:
-        return [item for place, item in enumerate(self._lines) if self._shown.get(place) is not item]
-
-    def missing_keys(self, keys: Sequence[KeyAction]) -> list[KeyAction]:
-        return [key for key in keys if key.action not in self._quoted]
-
-    def is_all(self, keys: Sequence[KeyAction]) -> bool:
-        return not self.missing_lines and not self.missing_keys(keys)
-
-    def dropped(self, keys: Sequence[KeyAction]) -> tuple[str, ...]:
-        return _names(self.missing_lines, self.missing_keys(keys))
 
 
 def _names(lines: Sequence[Item], keys: Sequence[KeyAction]) -> tuple[str, ...]:
@@ -212,27 +181,18 @@ def _names(lines: Sequence[Item], keys: Sequence[KeyAction]) -> tuple[str, ...]:
     )
 
 
-def _left_out_note(lines: Sequence[Line], keys: Sequence[KeyAction], room: int) -> Item | None:
-    """One line on what is left out, with its size: products first."""
+def _left_out_note(keys: Sequence[KeyAction], room: int) -> Line | None:
+    """One line on the products that are left out, with their size."""
     by_purpose: dict[str, list[KeyAction]] = {}
-    for key in sorted(keys, key=lambda key: not key.product):
+    for key in keys:
         by_purpose.setdefault(key.product or key.purpose or f"a{key.action}", []).append(key)
     parts = [_named(group) for group in by_purpose.values()]
-    if lines:
-        size = sum(item.size for item in lines)
-        parts.append(f"{', '.join(dict.fromkeys(map(_line_name, lines)))} ({size:,} bytes)")
     total = len(parts)
-    note = Item("left-out", ALWAYS, "left out: ", "; ".join(parts))
+    note = _line("left-out", "left out: ", "; ".join(parts))
     while len(parts) > 1 and note.size > room:
         parts.pop()
-        rest = total - len(parts)
-        note = Item("left-out", ALWAYS, note.label, f"{'; '.join(parts)}; {rest} more")
+        note = _line("left-out", "left out: ", f"{'; '.join(parts)}; {total - len(parts)} more")
     return note if note.size <= room else shortened(note, room)
-
-
-def _line_name(line: Line) -> str:
-    """What a line is about: its label, and its actions."""
-    return f"{line.label.strip(' :')} {line.span}".rstrip()
 
 
 def _named(keys: Sequence[KeyAction]) -> str:

@@ -69,8 +69,9 @@ async def _trees(trajectory: Trajectory, context: MethodContext, *, with_verdict
 
 
 def _fit(trees: Accepted, tree: ReconciledTree, context: MethodContext) -> Fit:
-    report = paper_report if context.follows_paper else tree_report
-    return report(tree, trees.assessment.actions)
+    if context.follows_paper:
+        return paper_report(tree, trees.assessment.actions)
+    return tree_report(tree, trees.assessment.actions, by_rules=trees.is_by_rules)
 
 
 def _draft(fit: Fit, trees: Accepted) -> FeedbackDraft:

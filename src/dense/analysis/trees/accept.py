@@ -43,6 +43,8 @@ class Accepted(Struct, frozen=True):
     assessment: TraceAssessment
     """What the trace shows by itself: the evidence of the analysis, or for a model's, which has none, that of the rules
     if anybody asks for it."""
+    is_by_rules: bool = False
+    """Whether the draft rests on that evidence, and on nobody's reading."""
 
 
 def accept(trajectory: Trajectory, analysis: Analysis, redacted: str = "") -> Accepted:
@@ -73,6 +75,7 @@ def accept(trajectory: Trajectory, analysis: Analysis, redacted: str = "") -> Ac
             products=products,
         ),
         assessment,
+        is_by_rules=analysis.assessment is not None,
     )
 
 

@@ -1,0 +1,163 @@
+"""Where each piece of information is shown first, what uses it later, and what each line is therefore worth.
+
+A token is *new* if an output shows it before the task or the agent had used it. New tokens that a later command or a
+later sentence uses are what the attempt learned; tokens that nobody used are not, however many there are."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from dense.analysis.actions.transcript import TranscriptAction
+from dense.analysis.flow.pieces import Piece, PieceKind, head_line, pieces_of, room_for_each
+from dense.analysis.flow.tokens import is_opaque, line_tokens, tokens
+from dense.text.clip import is_result
+from dense.text.search import matcher
+
+FAILURE = re.compile(
+    r"(?i)\berror\b|[a-z]error\b|traceback|exception|\bfail(?:ed|ure|s)?\b|not found|no such|denied|cannot|can't|unable"
+    r"|invalid|refused|timed out|panic|undefined|missing|mismatch|wrong|assert"
+)
+"""Words of lines that say what went wrong: the only word list of this package, and no condition for anything."""
+is_failure = matcher(FAILURE)
+
+KIND_WORTH: dict[PieceKind, float] = {"says": 1.4, "call": 1.2, "body": 0.5, "output": 1.0}
+"""A sentence sums up; a line of a file that was written matters less than what running it showed."""
+RARITY, USE = 0.9, 1.5
+UNUSED, OPAQUE_UNUSED, OF_TASK = 0.3, 0.3, 0.2
+SHORT, PLAIN, TINY = 0.9, 0.45, 0.1
+"""Of numbers and names of up to three characters; of words of letters only; of such words of up to three."""
+MAX_PLAIN_CHARS, MAX_SHORT_CHARS = 12, 3
+FAILED, RESULT, SAID_FAILURE = 1.0, 0.9, 0.8
+CLOSING, LAST, NEARLY_LAST = 3.0, 1.5, 0.5
+"""What the end of the trace adds: its closing words, its last outputs, those shortly before."""
+NEAR_END = 3
+SUBLINEAR = 0.6
+"""Many tokens in one line are worth less than their sum: a dump of bytes is no treasure."""
+AGAIN = 0.6
+"""What a token is worth in a second place, divided by how often it is shown already."""
+
+
+class Flow:
+    """The flow of information through one trace. Everything is read once."""
+
+    def __init__(self, actions: Sequence[TranscriptAction], task: str) -> None:
+        self.actions = actions
+        self.task = tokens(task)
+        self.pieces: list[Piece] = []
+        self.head_lines: list[str] = []
+        """Of each action the first line of its call."""
+        self.heads: list[frozenset[str]] = []
+        """The tokens of these lines."""
+        self.first_shown: dict[str, int] = {}
+        """For each new token the index of the piece that shows it first."""
+        self._tokens: list[set[str]] = []
+        self._count: Counter[str] = Counter()
+        self._uses: dict[str, set[int]] = {}
+        self._known = set(self.task)
+        room = room_for_each(actions)
+        for at, action in enumerate(actions):
+            line = head_line(action)
+            head = tokens(line)
+            self.head_lines.append(line)
+            self.heads.append(frozenset(head))
+            self._count.update(head)
+            self._take(head, at, -1)
+            for piece in pieces_of(at, action, room):
+                words = line_tokens(piece.text) if piece.kind == "output" else tokens(piece.text)
+                self._count.update(words)
+                self._take(words, at, len(self.pieces) if piece.kind == "output" else -1)
+                self.pieces.append(piece)
+                self._tokens.append(words)
+
+    def _take(self, words: Iterable[str], at: int, shown: int) -> None:
+        """Note who shows a token first (`shown` is the index of a piece of an output), or that it is used."""
+        first = self.first_shown
+        if shown >= 0:
+            for word in words:
+                if word not in self._known and word not in first:
+                    first[word] = shown
+            return
+        for word in words:
+            if word in first:
+                if self.pieces[first[word]].at < at:
+                    self._uses.setdefault(word, set()).add(at)
+            else:
+                self._known.add(word)
+
+    def tokens(self, index: int) -> set[str]:
+        """The tokens of the piece with an index."""
+        return self._tokens[index]
+
+    def neighbours(self, index: int, most: int) -> range:
+        """The indexes of the pieces of the same block around one, at most so many on each side."""
+        pieces, first, last = self.pieces, index, index
+        block = (pieces[index].at, pieces[index].block)
+        while first > max(0, index - most) and (pieces[first - 1].at, pieces[first - 1].block) == block:
+            first -= 1
+        most = min(len(pieces) - 1, index + most)
+        while last < most and (pieces[last + 1].at, pieces[last + 1].block) == block:
+            last += 1
+        return range(first, last + 1)
+
+    def uses(self, token: str) -> set[int]:
+        """The indexes of the actions that use a new token after it was shown."""
+        return self._uses.get(token, set())
+
+    @cached_property
+    def worth(self) -> dict[str, float]:
+        """What each token is worth where it is shown for the first time."""
+        return {token: self._worth(token, count) for token, count in self._count.items()}
+
+    def _worth(self, token: str, count: int) -> float:
+        worth = 1 / (1 + RARITY * math.log(count)) if count > 1 else 1.0
+        if token.isalpha():
+            worth *= TINY if len(token) <= MAX_SHORT_CHARS else PLAIN if len(token) <= MAX_PLAIN_CHARS else 1.0
+        elif len(token) <= MAX_SHORT_CHARS:
+            worth *= SHORT if len(token) > 1 else SHORT / 2
+        if token in self.task:
+            worth *= OF_TASK
+        if users := self._uses.get(token):
+            return worth * (1 + USE * math.log(1 + len(users)))
+        if token in self.first_shown:
+            worth *= UNUSED * (OPAQUE_UNUSED if is_opaque(token) else 1.0)
+        return worth
+
+    @cached_property
+    def bonuses(self) -> list[float]:
+        """What each piece is worth beside its tokens: it reports a failure or a result, or stands at the end. A piece
+        that was there before, letter for letter, is worth nothing."""
+        seen: set[tuple[str, str]] = set()
+        last = len(self.actions) - 1
+        bonuses: list[float] = []
+        for piece in self.pieces:
+            key = (piece.kind, piece.text.strip())
+            bonuses.append(-math.inf if key in seen else self._bonus(piece, last))
+            seen.add(key)
+        return bonuses
+
+    def _bonus(self, piece: Piece, last: int) -> float:
+        bonus = 0.0
+        lower = piece.text.lower()
+        if piece.kind == "output":
+            bonus += (FAILED if is_failure(lower) else 0.0) + (RESULT if is_result(lower) else 0.0)
+        elif piece.kind == "says" and is_failure(lower):
+            bonus += SAID_FAILURE
+        if piece.at == last:
+            return bonus + (CLOSING if piece.kind == "says" else LAST)
+        return bonus + (NEARLY_LAST if piece.at > last - NEAR_END else 0.0)
+
+    def gain(self, index: int, shown: Counter[str], *, with_head: bool = False) -> float:
+        """What a piece adds to what is shown already; `with_head` if it opens its action."""
+        piece, worth = self.pieces[index], self.worth
+        words = self._tokens[index]
+        if with_head:
+            words = words | self.heads[piece.at]
+        total = 0.0
+        for word in words:
+            count = shown[word]
+            total += worth[word] * (AGAIN / count if count else 1.0)
+        return total**SUBLINEAR * KIND_WORTH[piece.kind] + self.bonuses[index]

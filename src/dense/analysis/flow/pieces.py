@@ -1,0 +1,86 @@
+"""A trace as pieces, in order: what the agent said by sentences, what it called, wrote and was shown by lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from dense.analysis.actions.blocks import Block
+from dense.analysis.actions.transcript import TranscriptAction
+from dense.text.clip import Gap, clip_lines, clip_middle, clip_to_parts
+
+type PieceKind = Literal["says", "call", "body", "output"]
+
+SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=[^\W_]|[`*\"'(\[])|(?<=[。！？])|\n+")
+MIN_SENTENCE_CHARS, MAX_SENTENCE_CHARS, MAX_LINE_CHARS = 40, 320, 300
+MAX_READ_CHARS, MIN_BLOCK_CHARS = 6_000_000, 1_200
+"""Of a whole trace; of each block whatever the trace's size."""
+MAX_HEAD_CHARS = 90
+"""Of the call that introduces an action."""
+
+
+class Piece(Struct, frozen=True, gc=False):
+    """A sentence or a line, in its place."""
+
+    at: int
+    """The index of its transcript action."""
+    block: int
+    """The index of its block; -1 for what the agent said."""
+    place: int
+    """Its place among all pieces of its action."""
+    kind: PieceKind
+    text: str
+    """Whole, or clipped in its middle with the number of characters that are missing."""
+
+
+def room_for_each(actions: Sequence[TranscriptAction]) -> int:
+    """How many characters of a block are read, so that a trace of any size takes bounded time and memory."""
+    return max(MAX_READ_CHARS // max(1, len(actions)), MIN_BLOCK_CHARS)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a message, each on one line; what is too short to say anything belongs to the one behind it."""
+    waiting = ""
+    for part in SENTENCE_BREAK.split(text):
+        line = " ".join(part.split())
+        if not line or line.startswith("```"):
+            continue
+        waiting = f"{waiting} {line}" if waiting else line
+        if len(waiting) >= MIN_SENTENCE_CHARS:
+            yield waiting
+            waiting = ""
+    if waiting:
+        yield waiting
+
+
+def pieces_of(at: int, action: TranscriptAction, room: int) -> Iterator[Piece]:
+    """The pieces of an action that say anything, of each block at most so many characters: its telling lines."""
+    place = 0
+    for sentence in sentences(clip_lines(action.says, room, is_listing=True)):
+        yield Piece(at, -1, place, "says", clip_middle(sentence, MAX_SENTENCE_CHARS))
+        place += 1
+    for index, block in enumerate(action.blocks):
+        kind: PieceKind = block.kind
+        is_listing = kind != "output" or block.is_listing
+        for part in clip_to_parts(block.text, room, is_listing=is_listing):
+            if isinstance(part, Gap):
+                place += part.lines
+                continue
+            for line in part.split("\n"):
+                if line and not line.isspace():
+                    yield Piece(at, index, place, kind, clip_middle(line.rstrip(), MAX_LINE_CHARS))
+                place += 1
+
+
+def head_call(action: TranscriptAction) -> Block | None:
+    """The call by which an action is known."""
+    return next((block for block in action.blocks if block.kind == "call"), None)
+
+
+def head_line(action: TranscriptAction) -> str:
+    """The first line of that call, clipped; empty if the action only says something or was only shown something."""
+    call = head_call(action)
+    return clip_middle(call.text.strip().split("\n", 1)[0].rstrip(), MAX_HEAD_CHARS) if call is not None else ""

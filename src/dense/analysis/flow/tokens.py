@@ -1,0 +1,42 @@
+"""The words, names, paths and numbers of a text: the pieces of information that flow through a trace."""
+
+from __future__ import annotations
+
+import re
+
+KANA, HAN, HANGUL = "\u3041-\u30ff", "\u3400-\u9fff", "\uac00-\ud7a3"
+TOKEN = re.compile(rf"[{KANA}]+|[{HAN}]+|[{HANGUL}]+|[^\W_{KANA}{HAN}{HANGUL}](?:[\w.+/-]*\w)?")
+"""Scripts without blanks between words are cut where the kind of character changes."""
+OPAQUE = re.compile(r"(?:0x)?[0-9a-f]{2,}|[\w+/=-]{24,}")
+"""Bytes, hashes and encoded data: worth something only if they are used."""
+MAX_TOKEN_CHARS = 80
+LINE_NUMBER = re.compile(r"\s{0,8}\d{1,7}(?:[\t:|→-]|\s*$)")
+"""What a program that shows a file writes before each line."""
+VARYING = re.compile(r"[0-9a-f]{2,}|\d+")
+SHAPE_CHARS = 14
+
+
+def tokens(text: str) -> set[str]:
+    """The tokens of a text, in lower case; of a path its last part too."""
+    found = set(TOKEN.findall(text.lower()))
+    for token in [token for token in found if "/" in token or len(token) > MAX_TOKEN_CHARS]:
+        found.add(token.rpartition("/")[2][:MAX_TOKEN_CHARS])
+        if len(token) > MAX_TOKEN_CHARS:
+            found.discard(token)
+    return found
+
+
+def line_tokens(line: str) -> set[str]:
+    """The tokens of a line without its number."""
+    number = LINE_NUMBER.match(line)
+    return tokens(line[number.end() :] if number else line)
+
+
+def shape(line: str) -> str:
+    """What lines of one kind have in common: how they begin, whatever their numbers."""
+    return VARYING.sub("#", line.lower())[:SHAPE_CHARS]
+
+
+def is_opaque(token: str) -> bool:
+    """Whether a token looks like bytes, a hash or encoded data."""
+    return not token.isalpha() and OPAQUE.fullmatch(token) is not None

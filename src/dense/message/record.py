@@ -1,0 +1,214 @@
+"""The record in a message: of each action the lines that say most, chosen by what they add to what is shown already.
+
+    7f3ax| a12 said, shown a9
+    The values wrap at 9973.
+    7f3ax| $
+    python solve.py --mod 9973
+    7f3ax| > exit 1, 2 of 40 lines
+    ValueError: 1.200.00
+
+An action begins with the first line of its call. Lines are whole or say what is missing; a marker line says how many of
+an output's lines are shown."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+
+from dense.analysis.actions.blocks import Block
+from dense.analysis.flow.conclusions import backing
+from dense.analysis.flow.flow import Flow
+from dense.analysis.flow.pieces import Piece, head_call
+from dense.analysis.flow.tokens import shape, tokens
+from dense.message.lines import Line
+from dense.message.page import CALL, END_SIZE, KEY_LENGTH, Item, byte_size, total_size
+
+MARK_SIZE = KEY_LENGTH + 3
+"""A marker line without what it says."""
+EASE = 40
+"""Bytes that are added to each piece when its gain is weighed against its size: else crumbs would come first."""
+FREE_ALIKE = 1
+"""So many lines of one shape in a block count whole; each further one less."""
+MAX_CANDIDATES = 20_000
+"""More pieces than that are not compared: those that gain most by themselves are."""
+MAX_NEIGHBOURS = 40
+"""So many pieces of a block before and after one that is shown are weighed again."""
+FOUND_SHARE = 6
+"""One in so many bytes of the record may go to the conclusions above it."""
+CITED = 0.6
+"""What a piece is worth beside its tokens if an open issue or a next step rests on its action."""
+
+
+class _Filling:
+    """Pieces that are being chosen, the most worth for its bytes first, given what is shown already."""
+
+    def __init__(
+        self, flow: Flow, room: int, cited: Collection[int], said: Iterable[str], quoted: Collection[str]
+    ) -> None:
+        self._flow, self._cited, self._left = flow, cited, room
+        self._shown: Counter[str] = Counter(dict.fromkeys(said, 1))
+        self._called: set[int] = set()
+        """The indexes of actions of whose call something is shown."""
+        self._blocks: set[tuple[int, int]] = set()
+        self._shapes: Counter[tuple[int, int, str]] = Counter()
+        """How many lines of one shape are shown of a block."""
+        self.chosen: list[int] = []
+        self._is_done = bytearray(piece.text in quoted for piece in flow.pieces)
+        """Of each piece whether it is shown."""
+        queue = [self._entry(index) for index, is_done in enumerate(self._is_done) if not is_done]
+        self._queue = heapq.nsmallest(MAX_CANDIDATES, queue) if len(queue) > MAX_CANDIDATES else queue
+        heapq.heapify(self._queue)
+
+    def fill(self) -> list[int]:
+        """The indexes of the chosen pieces, in the order of choice."""
+        queue = self._queue
+        while queue:
+            promised, index = heapq.heappop(queue)
+            if self._is_done[index]:
+                continue
+            worth, _ = self._entry(index)
+            if worth > promised + 1e-9 and queue and worth > queue[0][0]:
+                heapq.heappush(queue, (worth, index))
+            elif worth < 0 and self._cost(self._flow.pieces[index]) <= self._left:
+                self._take(index)
+        return self.chosen
+
+    def _entry(self, index: int) -> tuple[float, int]:
+        """The place of a piece in the queue: what it adds for its bytes."""
+        piece = self._flow.pieces[index]
+        gain = self._flow.gain(index, self._shown, with_head=self._needs_call(piece))
+        gain += CITED * (self._flow.actions[piece.at].last in self._cited)
+        alike = self._shapes[piece.at, piece.block, shape(piece.text)]
+        return -gain / (self._cost(piece) + EASE) / (1 + max(0, alike - FREE_ALIKE)), index
+
+    def _needs_call(self, piece: Piece) -> bool:
+        """Whether the piece says nothing without the first line of its call, which is not shown yet."""
+        is_answer = piece.kind in {"output", "body"}
+        return is_answer and piece.at not in self._called and bool(self._flow.head_lines[piece.at])
+
+    def _cost(self, piece: Piece) -> int:
+        size = byte_size(piece.text) + 1
+        if self._needs_call(piece):
+            size += MARK_SIZE + 2 + byte_size(self._flow.head_lines[piece.at])
+        return size if (piece.at, piece.block) in self._blocks else size + MARK_SIZE + 6
+
+    def _take(self, index: int) -> None:
+        flow, piece = self._flow, self._flow.pieces[index]
+        self._left -= self._cost(piece)
+        if self._needs_call(piece):
+            self._shown.update(flow.heads[piece.at])
+        if piece.kind != "says":
+            self._called.add(piece.at)
+        self._shown.update(flow.tokens(index))
+        self._shapes[piece.at, piece.block, shape(piece.text)] += 1
+        self._is_done[index] = 1
+        self.chosen.append(index)
+        if (piece.at, piece.block) not in self._blocks:
+            self._blocks.add((piece.at, piece.block))
+            for other in flow.neighbours(index, MAX_NEIGHBOURS):  # they cost less now
+                if not self._is_done[other]:
+                    heapq.heappush(self._queue, self._entry(other))
+
+
+class Record:
+    """The record of one trace, for messages of any size."""
+
+    def __init__(self, flow: Flow, cited: Collection[int] = ()) -> None:
+        self._flow = flow
+        self._cited = frozenset(cited)
+        """Numbers of actions that lines of the message rest on."""
+
+    def items(self, room: int, lines: Sequence[Line], quotes: Sequence[Item]) -> list[Item]:
+        """The record in at most so many bytes, beside these lines and quotes: conclusions first, then actions."""
+        flow = self._flow
+        texts = [text for item in (*lines, *quotes) for _, text in item.quotes]
+        said = {word for text in texts for word in tokens(text)}
+        said |= {word for line in lines for word in tokens(line.text) if not word.isalpha()}
+        quoted = {line.rstrip() for text in texts for line in text.split("\n")}
+        chosen = _Filling(flow, room - END_SIZE, self._cited, said, quoted).fill()
+        while True:
+            found = self._found(chosen, room // FOUND_SHARE)
+            items = [*found_items(flow, found), *record_items(flow, [index for index in chosen if index not in found])]
+            if not chosen or total_size(items) + END_SIZE <= room:
+                return items
+            chosen.pop()
+
+    def _found(self, chosen: Sequence[int], room: int) -> list[int]:
+        """Of what is chosen, the sentences that stand above the record: those that were chosen first."""
+        found: list[int] = []
+        for index in chosen:
+            piece = self._flow.pieces[index]
+            size = byte_size(piece.text) + MARK_SIZE + 20
+            if piece.kind == "says" and size <= room:
+                found.append(index)
+                room -= size
+        return found
+
+
+def found_items(flow: Flow, found: Sequence[int]) -> list[Item]:
+    """What the agent concluded, in the order of the trace, with the output that shows it."""
+    by_action: dict[int, list[int]] = defaultdict(list)
+    for index in sorted(found):
+        by_action[flow.pieces[index].at].append(index)
+    return [
+        Item("found", 0, "", f"a{flow.actions[at].last} {_said(flow, indexes)}", ((CALL, _text(flow, indexes)),))
+        for at, indexes in by_action.items()
+    ]
+
+
+def action_of(item: Item) -> int:
+    """The number of the action that a quoted item is about."""
+    number = re.match(r"a(\d+)", item.text)
+    return int(number[1]) if number else 0
+
+
+def _said(flow: Flow, indexes: Sequence[int]) -> str:
+    shown = backing(flow, indexes)
+    return "said" + (f", shown {' '.join(f'a{number}' for number in shown)}" if shown else "")
+
+
+def _text(flow: Flow, indexes: Sequence[int]) -> str:
+    return "\n".join(flow.pieces[index].text for index in indexes)
+
+
+def record_items(flow: Flow, chosen: Sequence[int]) -> list[Item]:
+    """The chosen pieces as items, an action each, in the order of the trace."""
+    by_action: dict[int, list[int]] = defaultdict(list)
+    for index in sorted(chosen):
+        by_action[flow.pieces[index].at].append(index)
+    return [_item(flow, at, indexes) for at, indexes in sorted(by_action.items())]
+
+
+def _item(flow: Flow, at: int, indexes: Sequence[int]) -> Item:
+    action = flow.actions[at]
+    by_block: dict[int, list[int]] = defaultdict(list)
+    for index in indexes:
+        by_block[flow.pieces[index].block].append(index)
+    quotes: list[tuple[str, str]] = []
+    if said := by_block.get(-1):
+        quotes.append((_said(flow, said), _text(flow, said)))
+    head = head_call(action)
+    is_called = any(block >= 0 for block in by_block)
+    for place, block in enumerate(action.blocks):
+        lines = [flow.pieces[index].text for index in by_block.get(place, ())]
+        if block is head and is_called and not lines:
+            lines = [flow.head_lines[at]] if flow.head_lines[at] else []
+        if lines or (is_called and block.kind == "output" and not block.text):
+            quotes.append(_quote(block, lines))
+    (mark, text), *rest = quotes
+    return Item("record", 0, "", f"a{action.last} {mark}", ((CALL, text), *rest))
+
+
+def _quote(block: Block, lines: Sequence[str]) -> tuple[str, str]:
+    total = sum(1 for line in block.text.split("\n") if line and not line.isspace())
+    part = "" if len(lines) >= total else f"{len(lines)}/{total}"
+    if block.kind == "output":
+        mark = f"> {block.head.removeprefix('>').strip()}"
+    elif block.kind == "call":
+        mark = "$"
+    else:
+        mark = f"{block.head.rstrip(':')}:"
+    mark = " ".join(filter(None, (mark.strip(), part)))
+    return (f"{mark} {lines[0]}", "") if len(lines) == 1 else (mark, "\n".join(lines))
