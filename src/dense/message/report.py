@@ -71,9 +71,9 @@ IMPORTANCE = (
 `summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
 VALUES = {kind: value for value, kind in enumerate(IMPORTANCE)}
 ESSENTIAL = VALUES["summary"]
-PRODUCT_SHARE = 0.35
-"""Of the room, what one final product may take; a larger one is shown by the record."""
-MAX_NOTE_BYTES = 300
+PRODUCT_SHARE = 0.25
+"""Of the room, what final products may take; others are shown by the record."""
+NOTE_SHARE, MAX_NOTE_BYTES = 40, 300
 MAX_KEPT = 40
 """An analyst that wants more actions kept than that wants none in particular."""
 TOLD_BY_RECORD = frozenset(
@@ -137,12 +137,13 @@ class _Choice:
         for place in self._order:
             if self._lines[place].value >= ESSENTIAL:
                 self._show(place, may_shorten=True)
+        floor = self.left - int(self._room * PRODUCT_SHARE)
         for key in keys:
-            self._quote(key, min(self.left, int(self._room * PRODUCT_SHARE)))
+            self._quote(key, self.left - max(floor, 0))
         for place in self._order:
             self._show(place)
         missing = [key for key in keys if key.action not in self._quoted]
-        note = _left_out_note(missing, min(self.left, MAX_NOTE_BYTES)) if missing else None
+        note = _left_out_note(missing, min(self.left // NOTE_SHARE, MAX_NOTE_BYTES)) if missing else None
         lines = [*self.lines, *([note] if note is not None else [])]
         self.left -= note.size if note is not None else 0
         quotes = list(self._quoted.values())
@@ -236,10 +237,8 @@ def state_of(node: Subtask) -> State:
 
 
 def _head(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Line]:
-    unchecked = sum(requirement.met == "unchecked" for requirement in tree.requirements)
-    limits = f", {unchecked} of {len(tree.requirements)} requirements unchecked" if unchecked else ""
     count = actions[-1].last if actions else 0
-    text = f"{state_of(tree.root)}{limits}, judged from a1-a{count} alone (trajectory_local). {_ending(tree, actions)}"
+    text = f"{state_of(tree.root)}, by its {count} actions alone (a1-a{count}). {_ending(tree, actions)}"
     yield _line("state", "state: ", text)
     if tree.redacted:
         yield _line("redacted", "redacted: ", one_line(tree.redacted))
@@ -260,6 +259,8 @@ def _next_steps(tree: ReconciledTree) -> Iterator[Line]:
 
 def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Line]:
     for issue in open_issues(tree):
+        if issue.code == BROKEN_OFF:
+            continue  # the state says so
         fatal = " (fatal)" if issue.severity == "fatal" else ""
         cited = action_ids(issue.evidence, tree)
         text = one_line(issue.text)

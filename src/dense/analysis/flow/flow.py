@@ -27,7 +27,7 @@ is_failure = matcher(FAILURE)
 KIND_WORTH: dict[PieceKind, float] = {"says": 1.4, "call": 1.2, "body": 0.5, "output": 1.0}
 """A sentence sums up; a line of a file that was written matters less than what running it showed."""
 RARITY, USE = 0.9, 1.5
-UNUSED, OPAQUE_UNUSED, OF_TASK = 0.3, 0.3, 0.2
+UNUSED, OPAQUE_UNUSED, OF_TASK = 0.25, 0.3, 0.3
 SHORT, PLAIN, TINY = 0.9, 0.45, 0.1
 """Of numbers and names of up to three characters; of words of letters only; of such words of up to three."""
 MAX_PLAIN_CHARS, MAX_SHORT_CHARS = 12, 3

@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from dense.analysis.actions.blocks import Block
 from dense.analysis.actions.transcript import TranscriptAction
-from dense.text.clip import Gap, clip_lines, clip_middle, clip_to_parts
+from dense.text.clip import ELLIPSIS, Gap, clip_lines, clip_middle, clip_to_parts
 
 type PieceKind = Literal["says", "call", "body", "output"]
 
 SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=[^\W_]|[`*\"'(\[])|(?<=[。！？])|\n+")
-MIN_SENTENCE_CHARS, MAX_SENTENCE_CHARS, MAX_LINE_CHARS = 40, 320, 300
+MIN_SENTENCE_CHARS, MAX_SENTENCE_CHARS = 40, 320
+MAX_LINE_CHARS, STRETCH_CHARS = 280, 220
 MAX_READ_CHARS, MIN_BLOCK_CHARS = 6_000_000, 1_200
 """Of a whole trace; of each block whatever the trace's size."""
 MAX_HEAD_CHARS = 90
@@ -34,6 +35,27 @@ class Piece(Struct, frozen=True, gc=False):
     kind: PieceKind
     text: str
     """Whole, or clipped in its middle with the number of characters that are missing."""
+
+
+def stretches(line: str) -> Iterator[str]:
+    """A line, or the stretches of a long one, between words where it has any."""
+    if len(line) <= MAX_LINE_CHARS:
+        if line and not line.isspace():
+            yield line
+        return
+    start = 0
+    while start < len(line):
+        end = start + STRETCH_CHARS
+        if end < len(line):
+            end = (
+                max(line.rfind(" ", start + STRETCH_CHARS // 2, end), line.rfind(",", start + STRETCH_CHARS // 2, end))
+                + 1
+            )
+            end = end or start + STRETCH_CHARS
+        text = line[start:end].strip()
+        if text:
+            yield (ELLIPSIS if start else "") + text + (ELLIPSIS if end < len(line) else "")
+        start = end
 
 
 def room_for_each(actions: Sequence[TranscriptAction]) -> int:
@@ -70,9 +92,9 @@ def pieces_of(at: int, action: TranscriptAction, room: int) -> Iterator[Piece]:
                 place += part.lines
                 continue
             for line in part.split("\n"):
-                if line and not line.isspace():
-                    yield Piece(at, index, place, kind, clip_middle(line.rstrip(), MAX_LINE_CHARS))
-                place += 1
+                for text in stretches(line.rstrip()):
+                    yield Piece(at, index, place, kind, text)
+                    place += 1
 
 
 def head_call(action: TranscriptAction) -> Block | None:
