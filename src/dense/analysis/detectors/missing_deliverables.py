@@ -17,10 +17,17 @@ from dense.knowledge.words import words
 from dense.knowledge.words.cues import CUES
 
 DELIVERABLE_MISSING = FindingCode(
-    "deliverable_missing", "Nothing tried to make a file that the task asks for.", "serious", raised_at="root"
+    "deliverable_missing",
+    "Nothing tried to make a file that the task asks for.",
+    "serious",
+    opens_issue=True,
+    raised_at="root",
 )
 DELIVERABLE_ATTEMPT_FAILED = FindingCode(
-    "deliverable_attempt_failed", "Every attempt to make a file that the task asks for failed.", "serious"
+    "deliverable_attempt_failed",
+    "Every attempt to make a file that the task asks for failed.",
+    "serious",
+    opens_issue=True,
 )
 INPUT_LOST = FindingCode(
     "input_lost", "A step made a file vanish that was there and that nobody removed.", "doubt", covers_failures=False
@@ -28,8 +35,12 @@ INPUT_LOST = FindingCode(
 CLUE_UNUSED = FindingCode(
     "clue_unused", "A piece of the value that the task asks for was seen, and nothing was made of it.", "doubt"
 )
-LIMIT_MISSED = FindingCode("limit_missed", "The last measurement misses a limit of the task.", "serious")
-PORT_SILENT = FindingCode("port_silent", "A port that the task asks for was asked and never answered.", "serious")
+LIMIT_MISSED = FindingCode(
+    "limit_missed", "The last measurement misses a limit of the task.", "serious", opens_issue=True
+)
+PORT_SILENT = FindingCode(
+    "port_silent", "A port that the task asks for was asked and never answered.", "serious", opens_issue=True
+)
 NO_CONNECTION = re.compile(r".*(?:connection refused|failed to connect|could(?: not|n't) connect).*", re.IGNORECASE)
 MAX_ATTEMPTS = 3
 CHANGE_VERBS = words("change")

@@ -17,7 +17,7 @@ from dense.knowledge.programs import STORE_COMMANDS, programs_that
 from dense.text.guarded import GuardedPattern
 
 PROGRAM_NEVER_RUN = FindingCode(
-    "program_never_run", "A program that the task asks for was written and never run.", "serious"
+    "program_never_run", "A program that the task asks for was written and never run.", "serious", opens_issue=True
 )
 NOT_TO_RUN = GuardedPattern(
     re.compile(
