@@ -27,7 +27,7 @@ from dense.analysis.wording.facets import and_more, describe_value, facet_text, 
 from dense.message.ending import ending_sentence, hands_over
 from dense.message.key_actions import KeyAction, quote_action, rank_key_actions
 from dense.message.lines import Line
-from dense.message.page import ALWAYS, Fit, Item, ReportPage, one_line, shortened
+from dense.message.page import ALWAYS, CALL, Fit, Item, ReportPage, one_line, shortened
 from dense.message.quotes import QuoteBlock, quote_block
 from dense.message.record import Record, action_of
 from dense.message.repetition import MIN_CLAUSE_WORDS, labelled_once, without_repetition
@@ -38,6 +38,7 @@ from dense.tree import (
     Issue,
     Node,
     ReconciledTree,
+    RefutedClaim,
     RequirementStatus,
     Shortcut,
     State,
@@ -57,15 +58,18 @@ IMPORTANCE = (
     "part",
     "task",  # a subtask that is not complete
     "dead-end",
+    "remark",
     "unchecked",
     "order",
     "needs",
     "proven",
     "summary",
     "not-met",
+    "last-check",
     "next-step",
     "open-issue",
     "evidence",
+    "refuted",
 )
 """Kinds of lines: what goes first if there is too little room, and what last. Final products are quoted once lines from
 `summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
@@ -74,6 +78,8 @@ ESSENTIAL = VALUES["summary"]
 PRODUCT_SHARE = 0.25
 """Of the room, what final products may take; others are shown by the record."""
 NOTE_SHARE, MAX_NOTE_BYTES = 40, 300
+MAX_FAILED_CHECKS, MAX_REMARKS = 3, 4
+SAID, OUTPUT = "said", ">"
 MAX_KEPT = 40
 """An analyst that wants more actions kept than that wants none in particular."""
 TOLD_BY_RECORD = frozenset(
@@ -157,6 +163,7 @@ class _Choice:
         if place in self._shown:
             return
         whole = self._lines[place]
+        may_shorten = may_shorten and not whole.quotes
         item = whole if whole.size <= self.left else shortened(whole, self.left) if may_shorten else None
         if item is not None:
             self._shown[place] = item
@@ -220,7 +227,9 @@ def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: 
     yield from [_request("summary", "last-request ", request) for request in requests[-1:]]
     yield from _next_steps(tree)
     yield from _open_issues(tree, actions)
+    yield from _last_checks(tree)
     yield from _requirements(tree)
+    yield from _remarks(tree)
     if summary := one_line(tree.root.summary):
         yield _line("summary", "summary: ", summary)
     yield from _proven(tree)
@@ -266,9 +275,38 @@ def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> I
         text = one_line(issue.text)
         line = _line("open-issue", "open-", f"{issue.id}: {text}{fatal}{describe_refs(cited)}")
         yield replace(line, issue=issue.id)
+        if issue.claim is not None:
+            yield _refuted(issue.claim)
+            continue
         for action, shown in evidence_lines(issue, cited, actions):
             if shown not in text:
-                yield _line("evidence", " evidence ", shown, span=f"a{action}")
+                yield _quoting("evidence", f"a{action}", (CALL, shown))
+
+
+def _refuted(claim: RefutedClaim) -> Line:
+    return _quoting("refuted", f"a{claim.action} by a{claim.refuted_by}", (SAID, claim.text), (OUTPUT, claim.line))
+
+
+def _last_checks(tree: ReconciledTree) -> Iterator[Line]:
+    """How each check ended that failed last, and the last that passed."""
+    failed = [check for check in tree.last_checks if not check.has_passed]
+    passed = [check for check in tree.last_checks if check.has_passed][-1:]
+    for check in sorted([*failed[-MAX_FAILED_CHECKS:], *passed], key=lambda check: check.action):
+        ended = "passed" if check.has_passed else f"failed, {check.failed} tests" if check.failed else "failed"
+        later = f", not run again after the change at a{check.changed_at}" if check.changed_at else ""
+        shown = "\n".join(dict.fromkeys(filter(None, (check.line, *check.names, check.reason))))
+        yield _quoting("last-check", f"a{check.action} {ended}{later}", ("$", check.command), (OUTPUT, shown))
+
+
+def _remarks(tree: ReconciledTree) -> Iterator[Line]:
+    for remark in tree.remarks[:MAX_REMARKS]:
+        yield _line("remark", "remark ", one_line(remark.text) + describe_refs(remark.evidence))
+
+
+def _quoting(kind: str, text: str, *quotes: tuple[str, str]) -> Line:
+    """A line with the words of the trace that it is about."""
+    bodies = tuple([(mark, body) for mark, body in quotes if body])
+    return Line(kind=kind, value=VALUES[kind], label=f"{kind} ", text=text, quotes=bodies or ((CALL, ""),))
 
 
 def evidence_lines(
