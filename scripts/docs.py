@@ -46,6 +46,32 @@ records in one document as its records. Rows of a Parquet file with a column of 
 reader that claims them (needs `dense-feedback[parquet]`). A folder is walked, links included; a trial and a
 conversation of OpenHands are one trace each, and files that belong to another (sub-agents, continuations, kept outputs)
 are read with it.
+
+| program | trace | `--format` |
+| --- | --- | --- |
+| Claude Code | `~/.claude/projects/**/*.jsonl` with sub-agents and kept outputs, stream-json output | `claude-code` |
+| Harbor: terminus-2 and every agent that writes ATIF (v1.0 to v1.8) | `jobs/<job>/<trial>/agent/trajectory.json` | `atif` |
+| Codex | `~/.codex/sessions/**/rollout-*.jsonl`, `.jsonl.zst`, `codex exec --json` | `codex` |
+| Inspect | `logs/*.eval` (ZIP, also with zstd) and `.json` | `inspect` |
+| mini-swe-agent, SWE-agent | `*.traj.json`, `*.traj` | `mini-swe-agent`, `swe-agent` |
+| OpenHands | event folders of the SDK, V0 lists, evaluation output | `openhands` |
+| Gemini CLI | `~/.gemini/tmp/*/chats/session-*`, stream-json output | `gemini-cli` |
+| pi, OpenClaw | `session*.jsonl` | `pi`, `openclaw` |
+| opencode | `~/.local/share/opencode/opencode.db`, `opencode export` | `opencode` |
+| Copilot CLI | `~/.copilot/session-state/*/events.jsonl` | `copilot-cli` |
+| Qwen Code | `~/.qwen/projects/*/chats/*.jsonl` | `qwen-code` |
+| Cursor | `~/.cursor/projects/*/agent-transcripts/**/*.jsonl`, `globalStorage/state.vscdb` | `cursor` |
+| Terminal-Bench 1, Terminus logs | `runs/<run>/<task>/<trial>/`, `episode-N/` folders, asciinema recordings | `terminal-bench-1` |
+| Droid | `~/.factory/sessions/**/*.jsonl` | `droid` |
+| Cline, Roo Code, Kilo Code | `tasks/*/api_conversation_history.json`, `~/.cline/data/sessions/*/*.messages.json` | `cline` |
+| Goose | `~/.local/share/goose/sessions/sessions.db`, older `*.jsonl` | `goose` |
+| Kimi CLI | `~/.kimi/sessions/**/wire.jsonl` | `kimi-cli` |
+| Pochi | `<trial>/agent/pochi/trajectory.jsonl` | `pochi` |
+| AgentRx | histories as JSON lists | `agentrx` |
+| anything with OpenTelemetry | OpenInference or GenAI spans: OTLP-JSON, JSONL, nested | `otel` |
+| DENSE itself | `dense read --json`, `dense convert --to dense` | `dense` |
+| benchmarks | tau-bench results, Who&When | `tau-bench`, `who-and-when` |
+| your own | OpenAI or Anthropic messages with tool calls, JSON, JSONL or rows of Parquet | `messages` |
 """
 
 
@@ -140,7 +166,7 @@ def message_page(page: str) -> str:
 
 
 SESSION = ROOT / "examples" / "looks-successful" / "rollout.jsonl"
-LAST_COMMAND = "uvx --from dense-feedback dense last | head -n 6"
+LAST_COMMAND = "dense last | head -n 6"
 
 
 def last_example() -> str:

@@ -47,14 +47,14 @@ PAPER_TEST = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
 
 
 def paper_tests() -> set[tuple[Path, str]]:
-    """The tests that docs/paper.md names: file and function."""
-    found = PAPER_TEST.findall((ROOT / "docs" / "paper.md").read_text(encoding="utf-8"))
+    """The tests that docs/internal/paper.md names: file and function."""
+    found = PAPER_TEST.findall((ROOT / "docs" / "internal" / "paper.md").read_text(encoding="utf-8"))
     return {(ROOT / "tests" / file, function) for file, function in found}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests first; `-k paper` also selects what docs/paper.md names."""
+    """Long tests first; `-k paper` also selects what docs/internal/paper.md names."""
     named = paper_tests()
     for item in items:
         if (item.path, item.name.partition("[")[0]) in named:

@@ -54,7 +54,19 @@ LAYERS = [
     "nouns",
 ]
 """From the user down to the nouns. A package may import from those after it in this list, and from itself."""
-NOUNS = {"errors", "options", "trajectory", "outcome", "facets", "tree", "draft", "feedback", "salvage", "version"}
+NOUNS = {
+    "errors",
+    "options",
+    "trajectory",
+    "outcome",
+    "facets",
+    "tree",
+    "draft",
+    "feedback",
+    "salvage",
+    "stored",
+    "version",
+}
 REFIT_NOUNS = {"measures", "results"}
 HEAVY: dict[str, str | tuple[str, ...]] = {
     "aiohttp": "model",

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from dense.errors import DenseError
 from dense.service import distill_sync
 from dense.service.feedback import FeedbackRun
 from dense.service.files import RECONCILED, TREE, read_reconciled, read_tree, write_run
 from dense.trajectory import Observation, Source, Step, Task, ToolCall, Trajectory
-from dense.tree import ReconciledTree, SourceTree, leaves
+from dense.tree import leaves
 
 ROOT = Path(__file__).parents[2]
 MEASURED = """
@@ -70,17 +67,3 @@ def test_300_megabytes_take_less_than_twice_their_size_in_memory_and_5_megabytes
     assert size > 295_000_000
     assert peak - idle <= 1.8 * size
     assert sum(file.stat().st_size for file in (tmp_path / "out").rglob("*") if file.is_file()) <= 5_000_000
-
-
-@pytest.mark.parametrize(("name", "read"), [(TREE, read_tree), (RECONCILED, read_reconciled)])
-def test_a_tree_of_an_older_version_is_refused_with_one_sentence(
-    tmp_path: Path, name: str, read: Callable[[Path], SourceTree | ReconciledTree]
-) -> None:
-    made = distill_sync(trace(20_000))
-    files = {TREE: made.source, RECONCILED: made.reconciled}
-    write_run(tmp_path, FeedbackRun("dense", made.feedback, made.record, files=files))
-    path = tmp_path / name
-    assert read(path).trajectory == "large"
-    path.write_text(re.sub(r'"schema": ?"(dense\.\w+)/2"', r'"schema": "\1/1"', path.read_text()))
-    with pytest.raises(DenseError, match=r"has the schema dense\.\w+/1, this version reads dense\.\w+/2: distill"):
-        read(path)

@@ -26,7 +26,7 @@ from dense.batch.libraries import parquet, pyarrow
 from dense.batch.partition import PartitionResult
 from dense.batch.rows import BatchRow, schema
 from dense.batch.sources import file_system, is_local
-from dense.batch.spec import BatchSpec
+from dense.batch.spec import BATCH_SCHEMA, BatchSpec
 from dense.errors import DenseError, describe_exception
 from dense.service.private_files import make_folder
 from dense.text.terminal import is_text
@@ -35,7 +35,6 @@ SPEC, ERRORS, ANSWERS, LOSS_MARKER = "_spec.json", "_errors.jsonl", "_answers.sq
 ITEMS, SPEC_OF_PART = b"dense.items", b"dense.spec"
 """What a part's footer names: the digests of finished inputs, the hash of the spec."""
 READERS_AT_ONCE = 16
-OLD_SCHEMA = "dense.batch/1"
 """Of a spec whose options are no `FeedbackOptions`."""
 STALE_SECONDS = 3600
 """A temporary file that is older was left by a process that was killed."""
@@ -126,10 +125,11 @@ class Target:
         if data is None:
             return None
         try:
-            if json.loads(data).get("schema") == OLD_SCHEMA:
+            schema = json.loads(data).get("schema", "")
+            if schema != BATCH_SCHEMA and schema.startswith(BATCH_SCHEMA.partition("/")[0]):
                 raise DenseError(
-                    f"{self.uri} was made by an older version: choose another target, or add --replace to analyse"
-                    " everything anew"
+                    f"{self.uri}: has the schema {schema}, this version reads {BATCH_SCHEMA}: choose another target,"
+                    " or add --replace to analyse everything anew"
                 )
             return msgspec.json.decode(data, type=BatchSpec)
         except (msgspec.DecodeError, ValueError, AttributeError) as error:

@@ -9,6 +9,7 @@ import msgspec
 
 from dense.errors import DenseError
 from dense.lessons.lesson import LessonEvidence
+from dense.stored import decode_stored
 from dense.text.terminal import plain_json
 
 EVIDENCE_SUFFIX = ".jsonl"
@@ -24,7 +25,8 @@ def read_evidence(path: Path) -> tuple[LessonEvidence, ...]:
     file = evidence_file(path)
     try:
         lines = file.read_bytes().splitlines()
-        return tuple([msgspec.json.decode(line, type=LessonEvidence) for line in lines if line.strip()])
+        advice = "make the lessons again"
+        return tuple([decode_stored(line, LessonEvidence, file, advice) for line in lines if line.strip()])
     except OSError as error:
         raise DenseError(
             f"{file}: the evidence of lessons cannot be read ({error.strerror}); `dense lessons` writes it"

@@ -25,7 +25,7 @@ TOOL_KINDS = frozenset({"first", "argument"})
 """Ways out that are about a tool: they say nothing to an agent that does not have it."""
 
 
-class LessonEvidence(Struct, frozen=True):
+class LessonEvidence(Struct, frozen=True, tag_field="schema", tag="dense.lessons/1"):
     """In one run, after one failure, one way out was tried."""
 
     signature: str

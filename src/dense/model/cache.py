@@ -122,7 +122,10 @@ class AnswerStore:
         table.execute("PRAGMA synchronous = NORMAL")
         (version,) = table.execute("PRAGMA user_version").fetchone()
         if version not in (0, SCHEMA):
-            raise sqlite3.DatabaseError(f"its layout is {version}, this version of dense knows {SCHEMA}")
+            self._close()
+            raise ModelError(
+                f"the cache {self.path}: its layout is {version}, this version of dense reads {SCHEMA}: move it away"
+            )
         with table:
             _prepare(table)
 

@@ -16,6 +16,7 @@ from dense.service.feedback import FeedbackRun
 from dense.service.private_files import write_files
 from dense.service.record import RunRecord
 from dense.service.stored_trees import restored_tree, shortened_tree, trace_hash
+from dense.stored import decode_stored
 from dense.text.terminal import plain_json
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree, SourceTree, leaves
@@ -30,12 +31,6 @@ MAX_INDENTED_LEAVES = 300
 """A tree of more actions is written without indentation, which would be a third of it."""
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}(?<!\.)")
 """A file name that is valid on every system and stays in its folder."""
-
-
-class StoredSchema(Struct):
-    """What kind of tree a file holds, of whatever version."""
-
-    schema: str = ""
 
 
 def write_run(folder: Path, run: FeedbackRun) -> None:
@@ -54,7 +49,7 @@ def write_failure(folder: Path, record: RunRecord) -> None:
 
 def read_record(path: Path) -> RunRecord:
     """The record in a `run.json` or a `failed.json`."""
-    return msgspec.json.decode(path.read_bytes(), type=RunRecord)
+    return _decoded(path, RunRecord)
 
 
 def read_tree(path: Path, trajectory: Trajectory | None = None) -> SourceTree:
@@ -72,17 +67,8 @@ def read_reconciled(path: Path, trajectory: Trajectory | None = None) -> Reconci
     return tree if trajectory is None else restored_tree(tree, _checked(path, trajectory))
 
 
-def _decoded[T: SourceTree | ReconciledTree](path: Path, kind: type[T]) -> T:
-    content = path.read_bytes()
-    try:
-        return msgspec.json.decode(content, type=kind)
-    except msgspec.ValidationError:
-        written, expected = msgspec.json.decode(content, type=StoredSchema).schema, kind.__struct_config__.tag
-        if written == expected:
-            raise
-        raise DenseError(
-            f"{path}: has the schema {written or 'of no tree'}, this version reads {expected}: distill the trace again"
-        ) from None
+def _decoded[T: Struct](path: Path, kind: type[T]) -> T:
+    return decode_stored(path.read_bytes(), kind, path, "distill the trace again")
 
 
 def _checked(path: Path, trajectory: Trajectory) -> Trajectory:

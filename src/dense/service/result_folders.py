@@ -25,6 +25,7 @@ from msgspec import Struct
 from dense.errors import OutputInUse
 from dense.redact import clean_line
 from dense.service.private_files import FILE_MODE, make_folder, write_files
+from dense.stored import decode_stored
 from dense.trajectory import Trajectory
 
 INDEX, LOCK = "index.jsonl", ".lock"
@@ -37,7 +38,7 @@ HASH = re.compile(r"[0-9a-f-]{16,}")
 """A task's name that tells a person nothing."""
 
 
-class IndexRow(Struct, frozen=True, omit_defaults=True):
+class IndexRow(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag="dense.index/1"):
     """One input and its result: a line of `index.jsonl`."""
 
     input: str
@@ -152,7 +153,7 @@ class ResultFolders:
 
 
 def read_index(out: Path) -> list[IndexRow]:
-    """The rows of an output folder's index; a damaged line is left out."""
+    """The rows of an output folder's index; a damaged line is left out, one of another version an error."""
     try:
         lines = (out / INDEX).read_bytes().splitlines()
     except OSError:
@@ -160,7 +161,7 @@ def read_index(out: Path) -> list[IndexRow]:
     rows: list[IndexRow] = []
     for line in lines:
         try:
-            rows.append(msgspec.json.decode(line, type=IndexRow))
+            rows.append(decode_stored(line, IndexRow, out / INDEX, "choose another folder"))
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue
     return rows
