@@ -37,6 +37,7 @@ MAX_NEIGHBOURS = 40
 """So many pieces of a block before and after one that is shown are weighed again."""
 FOUND_SHARE = 6
 """One in so many bytes of the record may go to the conclusions above it."""
+MAX_FOUND = 8
 CITED = 0.6
 """What a piece is worth beside its tokens if an open issue or a next step rests on its action."""
 
@@ -85,7 +86,7 @@ class _Filling:
 
     def _needs_call(self, piece: Piece) -> bool:
         """Whether the piece says nothing without the first line of its call, which is not shown yet."""
-        is_answer = piece.kind in {"output", "body"}
+        is_answer = piece.block >= 0 and piece.kind != "call"
         return is_answer and piece.at not in self._called and bool(self._flow.head_lines[piece.at])
 
     def _cost(self, piece: Piece) -> int:
@@ -99,7 +100,7 @@ class _Filling:
         self._left -= self._cost(piece)
         if self._needs_call(piece):
             self._shown.update(flow.heads[piece.at])
-        if piece.kind != "says":
+        if piece.block >= 0:
             self._called.add(piece.at)
         self._shown.update(flow.tokens(index))
         self._shapes[piece.at, piece.block, shape(piece.text)] += 1
@@ -141,7 +142,7 @@ class Record:
         for index in chosen:
             piece = self._flow.pieces[index]
             size = byte_size(piece.text) + MARK_SIZE + 20
-            if piece.kind == "says" and size <= room:
+            if piece.kind == "says" and size <= room and len(found) < MAX_FOUND and backing(self._flow, [index]):
                 found.append(index)
                 room -= size
         return found
