@@ -121,17 +121,19 @@ def outcomes_of_step(step: Step, observed: ObservedResult) -> tuple[LinkOutcome,
     """The links of all shell texts of an action, in order; those of a text whose output is not known apart are
     `unknown`."""
     outcomes: list[LinkOutcome] = []
-    answers = {seen.call_id: seen for seen in step.observations if seen.call_id is not None}
-    said = [seen for seen in step.observations if seen.origin == "tool"]
+    answers = {item.call_id: item for item in step.observations if item.call_id is not None}
+    said = [item for item in step.observations if item.origin == "tool"]
     for call in step.calls:
         parsed = parse_call(call)
         text = shell_text(parsed) if is_shell(parsed) else None
         if not text or not text.strip():
             continue
-        seen = answers.get(call.id) if call.id is not None else None
-        if seen is None and len(step.calls) == len(said) == 1:
-            seen = said[0]
-        outcomes += chain_outcome(text, seen or Observation(""), observed if seen else ObservedResult())
+        observation = answers.get(call.id) if call.id is not None else None
+        if observation is None and len(step.calls) == len(said) == 1:
+            observation = said[0]
+        outcomes += chain_outcome(
+            text, observation or Observation(text=""), observed if observation else ObservedResult()
+        )
     return tuple(outcomes)
 
 
@@ -140,13 +142,13 @@ def failed_link(outcomes: Sequence[LinkOutcome]) -> LinkOutcome | None:
     return next((outcome for outcome in reversed(outcomes) if outcome.state == "failed"), None)
 
 
-def chain_outcome(text: str, seen: Observation, observed: ObservedResult) -> tuple[LinkOutcome, ...]:
+def chain_outcome(text: str, observation: Observation, observed: ObservedResult) -> tuple[LinkOutcome, ...]:
     """How the links of a shell text ended, given what came back and what `observe` made of it."""
     links = list(_links(text))
     if not links:
         return ()
-    code = harness_notice(seen.text, seen.exit_code).code
-    output = clean_output(seen.text[:MAX_OUTPUT_CHARS])
+    code = harness_notice(observation.text, observation.exit_code).code
+    output = clean_output(observation.text[:MAX_OUTPUT_CHARS])
     if code != 0 and (refused := NOT_PARSED.search(output)):
         first, *rest = links
         never = [LinkOutcome(text=link.text, joint=link.joint, state="skipped") for link in rest]
@@ -214,7 +216,7 @@ def _links(text: str) -> Iterator[_Link]:
         written = plain[first:here].strip()
         if written and written[0] != "#" and count < MAX_LINKS:
             count += 1
-            yield _Link(written, joint, stages)
+            yield _Link(text=written, joint=joint, stages=stages)
             joint = sign if sign in ("&&", "||", "&") else ";"
         elif sign in ("&&", "||"):
             joint = sign
@@ -240,7 +242,7 @@ def _by_what_it_prints(links: Sequence[_Link], output: str) -> None:
     """Codes that the chain prints, and texts that it prints only if it came so far."""
     is_cut = CUT_OFF.search(output) is not None
     names: dict[str, int] = {}
-    place = 0
+    offset = 0
     for index, link in enumerate(links):
         if kept := KEEPS_CODE.match(link.text):
             names[kept[1]] = index - 1
@@ -249,19 +251,19 @@ def _by_what_it_prints(links: Sequence[_Link], output: str) -> None:
         printed = PRINTED.match(link.text)
         if printed is None or len(link.stages) > 1 or ">" in printed[1]:
             continue
-        pattern, told = _pattern(printed[1], names, index)
+        pattern, coded = _pattern(printed[1], names, index)
         if pattern is None:
             continue
-        match = pattern.search(output, place)
+        match = pattern.search(output, offset)
         if match is None:
-            if not is_cut and link.joint in ("&&", "||") and told is None:
+            if not is_cut and link.joint in ("&&", "||") and coded is None:
                 link.settle("skipped")
             continue
-        place = match.end() - 1
+        offset = match.end() - 1
         link.settle("passed", 0)
-        if told is not None and told >= 0:
+        if coded is not None and coded >= 0:
             code = int(match[1])
-            links[told].settle("failed" if code else "passed", code)
+            links[coded].settle("failed" if code else "passed", code)
 
 
 def _pattern(text: str, names: dict[str, int], index: int) -> tuple[re.Pattern[str] | None, int | None]:
@@ -269,22 +271,22 @@ def _pattern(text: str, names: dict[str, int], index: int) -> tuple[re.Pattern[s
     text = text.strip()
     if text[:1] == text[-1:] and text[:1] in "'\"" and len(text) > 1:
         text = text[1:-1]
-    told: int | None = None
+    coded: int | None = None
     parts: list[str] = []
     for part in re.split(r"(\$(?:\?|\w+|\{[^}]*\}))", text.removesuffix("\\n")):
         name = part.strip("${}")
         if CODE_NAME.fullmatch(part) or name in names:
-            parts.append(r"(\d{1,3})" if told is None else r"\d{1,3}")
-            told = names.get(name, index - 1) if told is None else told
+            parts.append(r"(\d{1,3})" if coded is None else r"\d{1,3}")
+            coded = names.get(name, index - 1) if coded is None else coded
         elif part.startswith("$"):
             parts.append(r"[^\n]{0,200}?")
         else:
             parts.append(re.escape(part))
     literal = "".join(parts)
-    if told is None and len(re.findall(r"\w", text)) < 2:
+    if coded is None and len(re.findall(r"\w", text)) < 2:
         return None, None
     try:
-        return re.compile(rf"\n[^\n]{{0,200}}?{literal}[ \t]*(?=\n|\Z)"), told
+        return re.compile(rf"\n[^\n]{{0,200}}?{literal}[ \t]*(?=\n|\Z)"), coded
     except re.error:
         return None, None
 
@@ -329,30 +331,39 @@ def _score(line: str, link: _Link) -> int:
 
 def _complete(chain: Sequence[_Link], code: int | None) -> None:
     """What follows for the other links of a chain from what is known, and from the code of the chain."""
-    for index in range(len(chain) - 1, 0, -1):  # one that was run behind && shows that those before it passed
-        link, before = chain[index], chain[index - 1]
-        if link.joint == "&&" and link.state in ("passed", "failed"):
-            if before.code is None:
-                before.state, before.line = "passed", ""  # what looked like its error came from within the other one
-        elif link.joint == "||" and link.state in ("passed", "failed"):
-            before.settle("failed")
-        elif link.joint == "||" and link.state == "skipped" and all(one.joint != "||" for one in chain[1:index]):
-            before.settle("passed")
-    is_plain = all(link.joint != "||" for link in chain[1:])
-    stopped = bool(code) or any(link.state == "skipped" and link.joint != "||" for link in chain)
-    if stopped and is_plain and not any(link.state == "failed" for link in chain):
-        bound = next((index for index, link in enumerate(chain) if link.state == "skipped"), len(chain))
-        candidates = [link for link in chain[:bound] if link.state == "unknown"]
-        likely = [link for link in candidates if not link.is_harmless] or candidates
-        checking = [link for link in likely if link.checks] or likely
-        if checking:
-            chosen = checking[-1]
-            chosen.settle("failed")
-            chosen.is_certain = len(likely) == 1
+    for index in range(len(chain) - 1, 0, -1):
+        _before(chain, index)
+    if any(link.joint == "||" for link in chain[1:]):
+        return
+    if (code or any(link.state == "skipped" for link in chain)) and all(link.state != "failed" for link in chain):
+        _guess(chain)
     end = next((index for index, link in enumerate(chain) if link.state == "failed"), None)
-    if end is not None and is_plain:
-        chain[end].code = chain[end].code or code or None
-        for link in chain[:end]:
-            link.settle("passed")
-        for link in chain[end + 1 :]:
-            link.settle("skipped")
+    if end is None:
+        return
+    chain[end].code = chain[end].code or code or None
+    for link in chain[:end]:
+        link.settle("passed")
+    for link in chain[end + 1 :]:
+        link.settle("skipped")
+
+
+def _before(chain: Sequence[_Link], index: int) -> None:
+    """What a link that was run, or was not, says about the one before it."""
+    link, before = chain[index], chain[index - 1]
+    was_run = link.state in ("passed", "failed")
+    if link.joint == "&&" and was_run and before.code is None:
+        before.state, before.line = "passed", ""  # what looked like its error came from within the other one
+    elif link.joint == "||" and was_run:
+        before.settle("failed")
+    elif link.joint == "||" and link.state == "skipped" and all(other.joint != "||" for other in chain[1:index]):
+        before.settle("passed")
+
+
+def _guess(chain: Sequence[_Link]) -> None:
+    """The likeliest link of a chain of which one failed: it may have been run, and fails without a word of its own."""
+    bound = next((index for index, link in enumerate(chain) if link.state == "skipped"), len(chain))
+    candidates = [link for link in chain[:bound] if link.state == "unknown"]
+    likely = [link for link in candidates if not link.is_harmless] or candidates
+    if chosen := ([link for link in likely if link.checks] or likely)[-1:]:
+        chosen[0].settle("failed")
+        chosen[0].is_certain = len(likely) == 1
