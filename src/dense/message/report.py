@@ -192,7 +192,7 @@ def _line(kind: str, label: str, text: str, *, span: str = "", about: str = "") 
 
 
 def _request(kind: str, label: str, request: Request) -> Line:
-    return _line(kind, label, f'"{request.words}"', span=f"a{request.first}-a{request.last}")
+    return _line(kind, label, f'"{request.words}"', span=request.span)
 
 
 def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: Sequence[Request]) -> Iterator[Line]:
