@@ -74,7 +74,7 @@ IMPORTANCE = (
 `summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
 VALUES = {kind: value for value, kind in enumerate(IMPORTANCE)}
 ESSENTIAL = VALUES["summary"]
-PRODUCT_SHARE, SMALL_PRODUCT_SHARE, MIN_PRODUCT_ROOM = 0.5, 0.2, 5_000
+PRODUCT_SHARE, SMALL_PRODUCT_SHARE, MIN_PRODUCT_ROOM = 0.35, 0.2, 5_000
 """Of the room, what final products may take; others are shown by the record."""
 MAX_FAILED_CHECKS, MAX_REMARKS = 3, 4
 OUTPUT = ">"

@@ -12,7 +12,7 @@ from dense.analysis.actions.blocks import Block
 from dense.analysis.actions.transcript import TranscriptAction
 from dense.text.clip import ELLIPSIS, Gap, clip_lines, clip_middle, clip_to_parts
 
-type PieceKind = Literal["says", "call", "body", "output"]
+type PieceKind = Literal["says", "code", "call", "body", "output"]
 
 FENCE = "```"
 SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=[^\W_]|[`*\"'(\[])|(?<=[。！？])|\n+")
@@ -75,16 +75,16 @@ def sentences(text: str) -> Iterator[tuple[PieceKind, str]]:
         if index % 2:
             for line in part.partition("\n")[2].split("\n"):
                 if line.strip():
-                    yield "body", line.rstrip()
+                    yield "code", line.rstrip()
             continue
         waiting = ""
         for sentence in SENTENCE_BREAK.split(part):
             waiting = f"{waiting} {' '.join(sentence.split())}".strip()
             if len(waiting) >= MIN_SENTENCE_CHARS:
-                yield "says" if is_prose(waiting) else "body", waiting
+                yield "says" if is_prose(waiting) else "code", waiting
                 waiting = ""
         if waiting:
-            yield "says" if is_prose(waiting) else "body", waiting
+            yield "says" if is_prose(waiting) else "code", waiting
 
 
 def is_prose(text: str) -> bool:
