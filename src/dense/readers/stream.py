@@ -59,7 +59,7 @@ class StepBuilder(msgspec.Struct):
             elif inserted:  # what the program put among the words of a person speaks for itself
                 text = words
                 self.observations.append(Observation(text=inserted, origin="system", timestamp=timestamp))
-        elif origin == "tool" and call_id is None and text.lstrip().startswith(CORRECTIONS):
+        elif origin == "tool" and call_id is None and text[:100].lstrip().startswith(CORRECTIONS):
             origin = "system"
         self.observations.append(
             Observation(
