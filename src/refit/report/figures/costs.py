@@ -65,8 +65,8 @@ def _costs(report: Report, folder: Path, name: str, recipients: Sequence[Recipie
     drawn = method_styles([method.method for method in report.methods])
     for axis, recipient in zip(axes, recipients, strict=True):
         rows = {row.method: row for row in rows_of(recipient)}
-        for place, method in enumerate(methods):
-            _stack(axis, place, rows.get(method.method), drawn[method.method])
+        for line, method in enumerate(methods):
+            _stack(axis, line, rows.get(method.method), drawn[method.method])
         baseline = number_of(total(rows[RUN0])) if RUN0 in rows else None
         if baseline is not None:
             axis.axvline(baseline, color="#444444", linewidth=0.9, dashes=(4, 2), zorder=3)
@@ -106,19 +106,19 @@ def _parts() -> list[Any]:
     ]
 
 
-def _stack(axis: Axes, place: int, row: MethodRow | None, look: MethodStyle) -> None:
+def _stack(axis: Axes, line: int, row: MethodRow | None, look: MethodStyle) -> None:
     estimate = None if row is None or row.cost is None else row.cost.total
     value = number_of(estimate)
     if row is None or row.cost is None or estimate is None or value is None:
-        row_text(axis, place, "unknown" if row else "not run")
+        row_text(axis, line, "unknown" if row else "not run")
         return
     # The total is over results of which both parts are known, the parts on their own: the total is what is drawn.
     feedback = min(number_of(row.cost.feedback) or 0.0, value)
-    bar(axis, place, value - feedback, look)
+    bar(axis, line, value - feedback, look)
     if feedback:
-        bar(axis, place, feedback, look, left=value - feedback, colour=FEEDBACK, hatch="....")
-    whisker(axis, place, ends_of(estimate))
-    row_text(axis, place, format_dollars(value) + ("*" if estimate.known < estimate.of else ""))
+        bar(axis, line, feedback, look, left=value - feedback, colour=FEEDBACK, hatch="....")
+    whisker(axis, line, ends_of(estimate))
+    row_text(axis, line, format_dollars(value) + ("*" if estimate.known < estimate.of else ""))
 
 
 def format_dollars(value: float) -> str:

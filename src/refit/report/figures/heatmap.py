@@ -129,10 +129,10 @@ def _grid(report: Report, recipient: RecipientReport) -> HeatmapLayout:
         short_name(short.get(row.method, row.label), SHORT) + (" †" if row.role == "privileged" else "") for row in rows
     )
     spaces, places = 0.0, list[float]()
-    for place, row in enumerate(rows):
-        if place and (row.role == "privileged" or rows[place - 1].role == "baseline"):
-            spaces += 0.35 if rows[place - 1].role != row.role else 0
-        places.append(place + spaces)
+    for number, row in enumerate(rows):
+        if number and (row.role == "privileged" or rows[number - 1].role == "baseline"):
+            spaces += 0.35 if rows[number - 1].role != row.role else 0
+        places.append(number + spaces)
     label = max(width_of(short_name(task.task, NAME)) for task in recipient.tasks) + 0.1
     units = places[-1] + 1
     is_double = len(recipient.tasks) > ROWS and 2 * (label + units * NARROW) + GAP <= WIDTH - EDGE
@@ -210,11 +210,11 @@ def _panel(axis: Axes, grid: HeatmapLayout, tasks: Sequence[TaskRow], count: int
 
 def first_outcomes(task: TaskRow) -> dict[str, TaskOutcome]:
     """Each method's outcome in its first round."""
-    found: dict[str, TaskOutcome] = {}
+    earliest: dict[str, TaskOutcome] = {}
     for outcome in task.outcomes if task.is_applicable else ():
-        if outcome.method not in found or outcome.round < found[outcome.method].round:
-            found[outcome.method] = outcome
-    return found
+        if outcome.method not in earliest or outcome.round < earliest[outcome.method].round:
+            earliest[outcome.method] = outcome
+    return earliest
 
 
 def _colour(outcome: TaskOutcome | None) -> str:
@@ -236,13 +236,13 @@ def _keys(recipient: RecipientReport) -> list[Any]:
     from matplotlib.patches import Patch
 
     said = {0: "none passed", 1: "up to a third", 2: "up to a half", 3: "more", 4: "all passed"}
-    outcomes = [one for task in recipient.tasks for one in first_outcomes(task).values()]
-    used = {shade(one.rate) for one in outcomes if one.rate is not None}
+    outcomes = [outcome for task in recipient.tasks for outcome in first_outcomes(task).values()]
+    used = {shade(outcome.rate) for outcome in outcomes if outcome.rate is not None}
     handles: list[Any] = [
         Patch(facecolor=RAMP[step], edgecolor="#888888", label=said[step]) for step in sorted(used | {0, 4})
     ]
     handles.append(Patch(facecolor=UNSCORED, edgecolor="#efefef", hatch="//////", label="none scored, or no such task"))
-    if any(0 < one.scored < one.planned for one in outcomes):
+    if any(0 < outcome.scored < outcome.planned for outcome in outcomes):
         how: dict[str, Any] = {"marker": (3, 0, -45), "color": CORNER, "linestyle": "none", "markersize": 5}
         handles.append(Line2D([], [], label="some not scored", **how))
     return handles

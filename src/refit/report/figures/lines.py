@@ -36,15 +36,15 @@ def _reason(report: Report) -> str:
 
 
 def _figure(report: Report, folder: Path, name: str, recipients: Sequence[RecipientReport]) -> Drawing:
-    seen = {line.method for recipient in recipients for line in recipient.cumulative}
+    present = {line.method for recipient in recipients for line in recipient.cumulative}
     drawn = method_styles([method.method for method in report.methods])
-    handles = [_handle(labelled(method), drawn[method.method]) for method in report.methods if method.method in seen]
+    handles = [_handle(labelled(method), drawn[method.method]) for method in report.methods if method.method in present]
     figure, axes = framed(report, len(recipients), [handle.get_label() for handle in handles])
     for axis, recipient in zip(axes, recipients, strict=True):
         start = recipient.cumulative[0].points[0]
         axis.plot((start.round,), (number_of(start.passed),), **_styled(drawn[RUN0]), zorder=4)
-        for place, line in enumerate(recipient.cumulative):
-            shift = 0.34 * ((place + 0.5) / len(recipient.cumulative) - 0.5)
+        for number, line in enumerate(recipient.cumulative):
+            shift = 0.34 * ((number + 0.5) / len(recipient.cumulative) - 0.5)
             _line(axis, line, drawn[line.method], shift)
         axis.set_xticks(range(recipient.rounds + 1))
         axis.set_xlabel("Through round")

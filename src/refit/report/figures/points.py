@@ -81,9 +81,9 @@ def _placed(recipient: RecipientReport, against: TokenAxis) -> list[MethodRow]:
 def _figure(
     report: Report, folder: Path, against: TokenAxis, name: str, recipients: Sequence[RecipientReport]
 ) -> Drawing:
-    seen = {row.method for recipient in recipients for row in _placed(recipient, against)}
+    present = {row.method for recipient in recipients for row in _placed(recipient, against)}
     drawn = method_styles([method.method for method in report.methods])
-    handles = [_handle(labelled(method), drawn[method.method]) for method in report.methods if method.method in seen]
+    handles = [_handle(labelled(method), drawn[method.method]) for method in report.methods if method.method in present]
     figure, axes = framed(report, len(recipients), [handle.get_label() for handle in handles])
     for axis, recipient in zip(axes, recipients, strict=True):
         for row in _placed(recipient, against):

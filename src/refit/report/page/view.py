@@ -106,8 +106,8 @@ def number_in(text: str) -> str | None:
     """The number that a text begins with, for sorting; empty for a dash; None where the text is words."""
     if text.strip() in {"", NOTHING}:
         return ""
-    found = NUMBER.match(text.replace("−", "-"))
-    return None if found is None else f"{found[1]}{found[2]}".replace(",", "").removeprefix("+")
+    match = NUMBER.match(text.replace("−", "-"))
+    return None if match is None else f"{match[1]}{match[2]}".replace(",", "").removeprefix("+")
 
 
 class TaskEntry(Struct, frozen=True):
@@ -134,7 +134,7 @@ class RecipientTasks(Struct, frozen=True):
 
 def parts(report: Report) -> list[RecipientTasks]:
     """A row for each task that a recipient has, numbered through all recipients."""
-    found: list[RecipientTasks] = []
+    by_recipient: list[RecipientTasks] = []
     short = {method.method: method.short for method in report.methods}
     number = 0
     for recipient in report.recipients:
@@ -147,8 +147,8 @@ def parts(report: Report) -> list[RecipientTasks]:
                 cells = tuple(_passes(outcomes.get(row.method)) for row in columns)
                 lines.append(TaskEntry(number, task.task, cells))
                 number += 1
-        found.append(RecipientTasks(recipient.recipient, heads, tuple(lines)))
-    return found
+        by_recipient.append(RecipientTasks(recipient.recipient, heads, tuple(lines)))
+    return by_recipient
 
 
 def _passes(outcome: TaskOutcome | None) -> PageCell:
@@ -198,11 +198,11 @@ def _fact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=str)
 
 
-def pairs_of(found: Iterable[RecipientTasks]) -> list[tuple[str, str]]:
+def pairs_of(by_recipient: Iterable[RecipientTasks]) -> list[tuple[str, str]]:
     """The rows in order of their numbers, each a recipient and a task."""
-    return [(part.recipient, row.task) for part in found for row in part.rows]
+    return [(part.recipient, row.task) for part in by_recipient for row in part.rows]
 
 
-def texts_of(found: Sequence[ReportTable]) -> list[PageTable]:
+def texts_of(tables: Sequence[ReportTable]) -> list[PageTable]:
     """The tables that the page shows: those of single tasks are its own rows."""
-    return [page_table(table) for table in found if not re.fullmatch(r"tasks-\d+", table.name)]
+    return [page_table(table) for table in tables if not re.fullmatch(r"tasks-\d+", table.name)]

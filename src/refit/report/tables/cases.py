@@ -65,12 +65,12 @@ def _record(recipient: RecipientReport, task: str, outcome: TaskOutcome) -> tupl
 
 def settings_table(report: Report) -> ReportTable:
     """How each method's feedback was made."""
-    made = [name for name in report.methods if name.settings.profile or name.settings.budget]
+    methods = [name for name in report.methods if name.settings.profile or name.settings.budget]
     lines = [
         TableRow(tuple(map(TableCell, (method_label(name), name.settings.profile, _budget(name.settings.budget)))))
-        for name in made
+        for name in methods
     ]
-    records = [(name.method, name.settings.profile, name.settings.budget) for name in made]
+    records = [(name.method, name.settings.profile, name.settings.budget) for name in methods]
     caption = (
         "Profile: which calls the analyst makes (`paper`: exactly the paper's; `fast`: the whole attempt in one look); "
         "`rules` asks no model. Budget: how large the feedback could be, the task's own text apart."

@@ -101,11 +101,11 @@ def wide_table(
     methods.sort(key=lambda method: method.role == "privileged")
     lines: list[TableRow] = []
     for at, method in enumerate(methods):
-        found = [column.get(method.method) for column in columns]
-        if any(found):
+        across = [column.get(method.method) for column in columns]
+        if any(across):
             apart = method.role == "privileged" and (at == 0 or methods[at - 1].role != "privileged")
             lines.append(
-                TableRow((TableCell(method_label(method)), *(entry(row) if row else NO_VALUE for row in found)), apart)
+                TableRow((TableCell(method_label(method)), *(entry(row) if row else NO_VALUE for row in across)), apart)
             )
     header = ("Method", *(recipient.recipient for recipient in report.recipients))
     return ReportTable(
@@ -128,14 +128,18 @@ def interval_legend(lines: Sequence[TableRow]) -> str:
 def caveats_before_differences(report: Report) -> str:
     """What must be known before any difference is believed: too few tasks, no second try to compare with."""
     said: list[str] = []
-    for found in (
-        [few_tasks_caveat(one.tasks_applicable) for one in report.recipients],
-        [control_caveat(one.rows) for one in report.recipients],
+    for caveats in (
+        [few_tasks_caveat(recipient.tasks_applicable) for recipient in report.recipients],
+        [control_caveat(recipient.rows) for recipient in report.recipients],
     ):
-        if len(set(found)) == 1:
-            said += found[:1]
+        if len(set(caveats)) == 1:
+            said += caveats[:1]
         else:
-            said += [f"{one.recipient}: {text}" for one, text in zip(report.recipients, found, strict=True) if text]
+            said += [
+                f"{recipient.recipient}: {text}"
+                for recipient, text in zip(report.recipients, caveats, strict=True)
+                if text
+            ]
     return "".join(f" {text}" for text in said if text)
 
 
@@ -168,8 +172,8 @@ def interval_values(estimate: MeanEstimate | None) -> tuple[CsvValue, CsvValue, 
     """A value, the ends of its interval and how that was made, for CSV."""
     if estimate is None or estimate.interval is None:
         return estimate and estimate.value, None, None, None
-    found = estimate.interval
-    return estimate.value, found.low, found.high, found.kind
+    interval = estimate.interval
+    return estimate.value, interval.low, interval.high, interval.kind
 
 
 def interval_fields(value: str, name: str = "") -> tuple[str, str, str, str]:

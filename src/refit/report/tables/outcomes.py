@@ -149,8 +149,8 @@ def task_table(report: Report, recipient: RecipientReport) -> ReportTable:
     )
     header = ("Task", *(row_label(row) for row in rows))
     fields = ("recipient", "task", "method", "round", "passes", "scored", "planned")
-    place = [other.recipient for other in report.recipients].index(recipient.recipient) + 1
-    name = f"tasks-{place}"
+    number = [other.recipient for other in report.recipients].index(recipient.recipient) + 1
+    name = f"tasks-{number}"
     title = f"Outcomes of each task: {recipient.recipient}"
     return ReportTable(
         name=name,
@@ -165,9 +165,9 @@ def task_table(report: Report, recipient: RecipientReport) -> ReportTable:
 
 
 def _outcomes(task: TaskRow, columns: Sequence[tuple[str, int]]) -> Iterator[TableCell]:
-    found = {(outcome.method, outcome.round): outcome for outcome in task.outcomes}
+    by_condition = {(outcome.method, outcome.round): outcome for outcome in task.outcomes}
     for condition in columns:
-        outcome = found.get(condition)
+        outcome = by_condition.get(condition)
         if outcome is None or outcome.rate is None:
             yield NO_VALUE
         else:

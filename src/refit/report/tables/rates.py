@@ -213,7 +213,7 @@ def sensitivity_table(report: Report) -> ReportTable:
         gaps, fewer_gaps = _gaps(recipient), _gaps(other)
         for at, row in enumerate(shown_rows(recipient, with_ablations=True)):
             pair = (row, fewer.get(row.method))
-            cells = [_both(one.passed, one.change, 2) if one else NO_VALUE for one in pair]
+            cells = [_both(variant.passed, variant.change, 2) if variant else NO_VALUE for variant in pair]
             less = [gaps.get(row.method), fewer_gaps.get(row.method)]
             cells += [_both(gap.points, None, 2, sign=True) if gap else NO_VALUE for gap in less]
             lines.append(
@@ -221,10 +221,10 @@ def sensitivity_table(report: Report) -> ReportTable:
             )
             numbers = [
                 end
-                for one in pair
-                for end in (*interval_values(one and one.passed), *interval_values(one and one.change))
+                for variant in pair
+                for end in (*interval_values(variant and variant.passed), *interval_values(variant and variant.change))
             ]
-            counts = [one.passed.known if one else None for one in pair]
+            counts = [variant.passed.known if variant else None for variant in pair]
             flat = [end for gap in less for end in interval_values(gap and gap.points)]
             records.append((*row_key(recipient, row), *numbers, *counts, *flat))
     header = ("Recipient", "Method", "All tasks", "Without", "DENSE less this, all", "DENSE less this, without")
@@ -252,8 +252,12 @@ def sensitivity_table(report: Report) -> ReportTable:
 def _gaps(recipient: RecipientReport) -> dict[str, Difference]:
     """DENSE less each other, in whichever family."""
     name = ours_among(row.method for row in recipient.rows)
-    ours = [found for found in recipient.differences if found.method == name and found.family != "cumulative"]
-    return {found.reference: found for found in ours}
+    ours = [
+        difference
+        for difference in recipient.differences
+        if difference.method == name and difference.family != "cumulative"
+    ]
+    return {difference.reference: difference for difference in ours}
 
 
 def _both(first: MeanEstimate, second: MeanEstimate | None, digits: int, *, sign: bool = False) -> TableCell:
