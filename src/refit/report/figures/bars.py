@@ -7,16 +7,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from refit.report.figures.canvas import SMALL, Axes, Figure, panels, save
+from refit.report.figures.canvas import SMALL, Axes, Figure, panels
 from refit.report.figures.panel import (
     Drawing,
     Value,
     ends_of,
+    finished,
     first_round,
     headed,
     labelled,
     note_height,
-    noted,
     number_of,
     paged,
     rows_of,
@@ -132,16 +132,8 @@ def _figure(report: Report, folder: Path, kind: BarKind, name: str, recipients: 
         _fitted(axis, kind)
         headed(axis, recipient)
     method_names(axes, methods)
-    noted(figure, report.notes)
     caption = kind.caption + first_round(recipients) + unknown(recipients, kind.value, kind.known or kind.title)
-    files = save(figure, folder, name)
-    return Drawing(
-        name=name,
-        title=kind.title,
-        caption=caption,
-        files=files,
-        recipients=tuple(recipient.recipient for recipient in recipients),
-    )
+    return finished(figure, report, folder, name, kind.title, caption, recipients)
 
 
 def empty_panels(

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from refit.report.figures.bars import bar, empty_panels, in_order, method_names, row_text, whisker
-from refit.report.figures.canvas import Axes, legend, legend_height, save
+from refit.report.figures.canvas import Axes, legend, legend_height
 from refit.report.figures.panel import (
     Drawing,
     Value,
     ends_of,
+    finished,
     first_round,
     headed,
-    noted,
     number_of,
     paged,
     rows_of,
@@ -76,7 +76,6 @@ def _costs(report: Report, folder: Path, name: str, recipients: Sequence[Recipie
         headed(axis, recipient)
     method_names(axes, methods)
     legend(figure, _parts())
-    noted(figure, report.notes)
     caption = (
         "Recorded tokens at the report's prices. In the method's colour: the recipient's execution; light grey with "
         "dots: making the feedback once; whiskers: 95 % intervals over tasks of both together. The dashed line is "
@@ -84,14 +83,7 @@ def _costs(report: Report, folder: Path, name: str, recipients: Sequence[Recipie
         + first_round(recipients)
         + unknown(recipients, total, "Costs")
     )
-    files = save(figure, folder, name)
-    return Drawing(
-        name=name,
-        title=TITLE,
-        caption=caption,
-        files=files,
-        recipients=tuple(recipient.recipient for recipient in recipients),
-    )
+    return finished(figure, report, folder, name, TITLE, caption, recipients)
 
 
 def _parts() -> list[Any]:

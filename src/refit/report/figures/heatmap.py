@@ -18,11 +18,10 @@ from refit.report.figures.canvas import (
     fitting,
     legend,
     legend_height,
-    save,
     stamp,
     width_of,
 )
-from refit.report.figures.panel import Drawing, first_round, note_height, noted, rows_of, slug
+from refit.report.figures.panel import Drawing, finished, first_round, note_height, rows_of, slug
 from refit.report.figures.style import short_name
 from refit.report.model import RecipientReport, Report, TaskOutcome, TaskRow
 
@@ -99,17 +98,9 @@ def _recipient(report: Report, folder: Path, recipient: RecipientReport, name: s
     drawings: list[Drawing] = []
     for number, page in enumerate(pages, start=1):
         figure = _page(report, recipient, grid, page)
-        files = save(figure, folder, name if number == 1 else f"{name}-page{number}")
+        file = name if number == 1 else f"{name}-page{number}"
         part = f" (page {number} of {len(pages)})" if len(pages) > 1 else ""
-        drawings.append(
-            Drawing(
-                name=Path(files[0]).stem,
-                title=title + part,
-                caption=_caption(recipient),
-                files=files,
-                recipients=(recipient.recipient,),
-            )
-        )
+        drawings.append(finished(figure, report, folder, file, title + part, _caption(recipient), [recipient]))
     return drawings
 
 
@@ -168,7 +159,6 @@ def _page(report: Report, recipient: RecipientReport, grid: HeatmapLayout, tasks
         _panel(figure.add_axes(box), grid, tasks[number * count : (number + 1) * count], count)
     name = fitting(recipient.recipient, width * 0.85, 8.5)
     figure.text(0.04 / width, 1 - (notes + 0.06) / height, name, va="top", fontsize=8.5, weight="bold")
-    noted(figure, report.notes)
     legend(figure, keys, "lower center")
     return figure
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
-from refit.report.figures.canvas import SMALL, TEXT, WIDTH, Axes, Figure, fitting, legend_height, panels
+from refit.report.figures.canvas import SMALL, TEXT, WIDTH, Axes, Figure, fitting, legend_height, panels, save
 from refit.report.figures.style import short_name
 from refit.report.model import MeanEstimate, MethodName, MethodRow, RecipientReport, Report
 
@@ -113,6 +115,29 @@ def noted(figure: Figure, notes: Sequence[str]) -> None:
         # Where a layout engine finds the place, it is not to be named; elsewhere it is in inches, as all else is.
         position = {} if figure.get_layout_engine() else {"y": 1 - 0.03 / height, "va": "top"}
         figure.suptitle(text, x=0.01, ha="left", fontsize=SMALL, style="italic", color="#333333", **position)
+
+
+def finished(
+    figure: Figure,
+    report: Report,
+    folder: Path,
+    name: str,
+    title: str,
+    caption: str,
+    recipients: Sequence[RecipientReport],
+) -> Drawing:
+    """A figure with the report's notes over it, saved."""
+    noted(figure, report.notes)
+    files = save(figure, folder, name)
+    names = tuple(recipient.recipient for recipient in recipients)
+    return Drawing(name=name, title=title, caption=caption, files=files, recipients=names)
+
+
+def line_handle(label: str, look: dict[str, Any]) -> Any:
+    """An entry of a legend that looks like a line or a point."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **look)
 
 
 def note_height(notes: Sequence[str], width: float) -> float:

@@ -21,15 +21,6 @@ MAX_PAGE_ROWS = 500
 """Of a table on the page; its files have all."""
 
 
-class ColumnHead(Struct, frozen=True):
-    """A column's head."""
-
-    text: str
-    """What it says."""
-    is_number: bool
-    """Whether the column is set to the right."""
-
-
 class PageCell(Struct, frozen=True):
     """A cell of a table."""
 
@@ -48,45 +39,22 @@ class PageCell(Struct, frozen=True):
 class PageTable(Struct, frozen=True):
     """A table of the page."""
 
-    name: str
-    """Of its files."""
-    title: str
-    """Its heading."""
-    caption: str
-    """How to read it."""
-    heads: tuple[ColumnHead, ...]
-    """Of the columns."""
-    names: int
-    """How many columns at the left are names."""
+    table: ReportTable
+    """The whole table."""
     groups: tuple[tuple[tuple[PageCell, ...], ...], ...]
     """Rows between rules: sorting stays within them, so that separate rows stay separate."""
-    files: tuple[str, ...]
-    """Its files."""
     left: int
     """Rows that only the files have."""
 
 
 def page_table(table: ReportTable) -> PageTable:
     """A table as the page shows it."""
-    heads = tuple(ColumnHead(text, at >= table.names) for at, text in enumerate(table.header))
     groups: list[list[tuple[PageCell, ...]]] = []
     for line in table.lines[:MAX_PAGE_ROWS]:
         if line.rule or not groups:
             groups.append([])
         groups[-1].append(_places(line, table.names))
-    files = tuple(f"{table.name}.{end}" for end in ("md", "csv", "tex"))
-    rows = tuple(tuple(group) for group in groups)
-    left = max(len(table.lines) - MAX_PAGE_ROWS, 0)
-    return PageTable(
-        name=table.name,
-        title=table.title,
-        caption=table.caption,
-        heads=heads,
-        names=table.names,
-        groups=rows,
-        files=files,
-        left=left,
-    )
+    return PageTable(table, tuple(map(tuple, groups)), max(len(table.lines) - MAX_PAGE_ROWS, 0))
 
 
 def _places(line: TableRow, names: int) -> tuple[PageCell, ...]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 
 from refit.report.model import Difference, Report
 from refit.report.numbers import format_interval, format_number, format_p, p_in_words
 from refit.report.statistics.bootstrap import FEW_TASKS
 from refit.report.statistics.comparisons import LEVEL
 from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
-from refit.report.tables.layout import NO_VALUE, caveats_before_differences, interval_fields, interval_values
+from refit.report.tables.layout import (
+    NO_VALUE,
+    TableLines,
+    caveats_before_differences,
+    interval_fields,
+    interval_values,
+)
 
 
 def comparison_table(report: Report) -> ReportTable:
@@ -28,37 +33,25 @@ def comparison_table(report: Report) -> ReportTable:
         "Tokens",
         "Says",
     )
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
+    shown = TableLines()
     for recipient in report.recipients:
-        for family, group in groupby(recipient.differences, key=lambda difference: difference.family):
-            for at, difference in enumerate(group):
-                lines.append(TableRow(_comparison(recipient.recipient, family, difference), at == 0 and bool(lines)))
-                records.append((recipient.recipient, *_comparison_record(difference)))
+        for difference in recipient.differences:
+            record = (recipient.recipient, *_comparison_record(difference))
+            shown.add((recipient.recipient, difference.family), _comparison(recipient.recipient, difference), [record])
     caption = (
         "Each is over the pairs that both its sides have, the first attempt scored too where there is one."
-        f"{_withheld(lines)}{caveats_before_differences(report)} {report.method_of_intervals}"
+        f"{_withheld(shown.lines)}{caveats_before_differences(report)} {report.method_of_intervals}"
     )
     fields = ("recipient", "family", "method", "reference", "round", *interval_fields("points"), "pairs")
     fields += ("tasks", "both", "method_only", "reference_only", "neither", "p", "smallest_p", "holm", "mcnemar")
     fields += (*interval_fields("tokens_percent", "tokens"), "method_unscored", "reference_unscored")
     fields += (*interval_fields("worst_points", "worst"), "worst_p", "worst_holm", "verdict", "says")
-    return ReportTable(
-        name="comparisons",
-        title="Comparisons",
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=2,
-        is_long=True,
-    )
+    return shown.table("comparisons", "Comparisons", caption, header, fields, names=2)
 
 
-def _comparison(recipient: str, family: str, difference: Difference) -> tuple[TableCell, ...]:
+def _comparison(recipient: str, difference: Difference) -> tuple[TableCell, ...]:
     name = f"{difference.method_label} less {difference.reference_label}"
-    if family == "cumulative":
+    if difference.family == "cumulative":
         name += f", solved by round {difference.round}"
     tokens = difference.tokens
     below = format_interval(tokens.interval, 1, sign=True) if tokens else ""
