@@ -251,8 +251,8 @@ class AnalystConfig(StrictConfig):
 
     @model_serializer
     def _as_keys(self) -> dict[str, Any]:
-        found = {name: getattr(self.options, name) for name in ANALYST_KEYS}
-        kept = {name: value for name, value in found.items() if name in SHOWN_KEYS or value != OPTIONS[name].default}
+        values = {name: getattr(self.options, name) for name in ANALYST_KEYS}
+        kept = {name: value for name, value in values.items() if name in SHOWN_KEYS or value != OPTIONS[name].default}
         return {**kept, "prices": self.prices.model_dump(mode="json") if self.prices is not None else None}
 
 

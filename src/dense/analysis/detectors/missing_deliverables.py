@@ -92,7 +92,7 @@ def lost_inputs(evidence: TraceEvidence) -> Iterator[Finding]:
     for one in findings:
         named = WORD.findall(base_name(one.path).lower())
         if not words or not words.isdisjoint(named):
-            yield INPUT_LOST.found(one.path, one.seen, one.cause, one.missed, owner=one.owner, cause=one.cause)
+            yield INPUT_LOST.found(one.path, one.shown, one.cause, one.missed, owner=one.owner, cause=one.cause)
 
 
 def unused_clues(evidence: TraceEvidence) -> Iterator[Finding]:

@@ -185,7 +185,7 @@ def _node_line(node: NodePiece) -> str:
     text = clip_middle(node.summary, MAX_DIGEST_CHARS)
     needs = f" Needs: {'; '.join(node.mechanisms)}." if node.mechanisms else ""
     order = f" Order: {'; '.join(node.order)}." if node.order else ""
-    values = "; ".join(f"{one.text} (a{one.check})" for one in node.values if one.check)
+    values = "; ".join(f"{value.text} (a{value.check})" for value in node.values if value.check)
     return f"a{node.first}-a{node.last} {node.completion}: {node.title}. {text}{needs}{order}" + (
         f" Values: {values}." if values else ""
     )
