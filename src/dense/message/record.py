@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from dense.analysis.actions.blocks import Block
-from dense.analysis.flow.conclusions import backing
+from dense.analysis.flow.conclusions import backing, is_conclusion
 from dense.analysis.flow.flow import Flow
 from dense.analysis.flow.pieces import Piece, head_call
 from dense.analysis.flow.tokens import shape, tokens
@@ -162,7 +162,7 @@ class Record:
         found: list[int] = []
         for index in chosen:
             size = self.sizes[index] + MARK_SIZE + 20
-            if self.flow.pieces[index].kind == "says" and size <= room and backing(self.flow, [index]):
+            if size <= room and is_conclusion(self.flow, index):
                 found.append(index)
                 room -= size
                 if len(found) == MAX_FOUND:
@@ -216,8 +216,8 @@ def _item(flow: Flow, at: int, indexes: Sequence[int]) -> Item:
     is_called = any(block >= 0 for block in by_block)
     for place, block in enumerate(action.blocks):
         lines = [flow.pieces[index].text for index in by_block.get(place, ())]
-        if block is head and is_called and not lines:
-            lines = [flow.head_lines[at]] if flow.head_lines[at] else []
+        if block is head and is_called and (not lines or lines[0].endswith("()")):
+            lines = [line for line in (flow.head_lines[at], *lines[1:]) if line]
         if lines or (is_called and block.kind == "output" and not block.text):
             quotes.append(_quote(block, lines))
     (mark, text), *rest = quotes

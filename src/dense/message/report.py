@@ -57,6 +57,7 @@ IMPORTANCE = (
     "solved",  # a shortcut that succeeded
     "part",
     "task",  # a subtask that is not complete
+    "earlier-request",
     "dead-end",
     "remark",
     "unchecked",
@@ -64,6 +65,7 @@ IMPORTANCE = (
     "needs",
     "proven",
     "summary",
+    "last-request",
     "not-met",
     "last-check",
     "next-step",
@@ -197,7 +199,7 @@ def _request(kind: str, label: str, request: Request) -> Line:
 
 def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: Sequence[Request]) -> Iterator[Line]:
     yield from _head(tree, actions)
-    yield from [_request("summary", "last-request ", request) for request in requests[-1:]]
+    yield from [_request("last-request", "last-request ", request) for request in requests[-1:]]
     yield from _next_steps(tree)
     yield from _open_issues(tree, actions)
     yield from _last_checks(tree)
@@ -207,7 +209,7 @@ def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: 
         yield _line("summary", "summary: ", summary)
     yield from _proven(tree)
     yield from sorted(_dead_ends(tree), key=lambda item: item.kind != "dead-end")
-    yield from [_request("task", "earlier-request ", request) for request in requests[:-1]]
+    yield from [_request("earlier-request", "earlier-request ", request) for request in requests[:-1]]
     current = requests[-1].first if requests else 0
     subtasks = [item for child in tree.root.children for item in _subtask(child, _first_closing(actions), current, 0)]
     yield from sorted(subtasks, key=lambda item: PLACES.get(item.kind, len(PLACES)))

@@ -88,6 +88,11 @@ class Flow:
             else:
                 self._known.add(word)
 
+    def first_shown_at(self, token: str) -> float:
+        """The index of the action whose output shows a new token first; infinite for any other token."""
+        index = self.first_shown.get(token)
+        return self.pieces[index].at if index is not None else math.inf
+
     def tokens(self, index: int) -> set[str]:
         """The tokens of the piece with an index."""
         return self._tokens[index]
@@ -102,10 +107,6 @@ class Flow:
         while last < most and (pieces[last + 1].at, pieces[last + 1].block) == block:
             last += 1
         return range(first, last + 1)
-
-    def uses(self, token: str) -> set[int]:
-        """The indexes of the actions that use a new token after it was shown."""
-        return self._uses.get(token, set())
 
     @cached_property
     def worth(self) -> dict[str, float]:

@@ -115,6 +115,13 @@ def head_call(action: TranscriptAction) -> Block | None:
 
 
 def head_line(action: TranscriptAction) -> str:
-    """The first line of that call, clipped; empty if the action only says something or was only shown something."""
+    """The first line of that call, clipped, with the first of its long arguments if it has no others; empty if the
+    action only says something or was only shown something."""
     call = head_call(action)
-    return clip_middle(call.text.strip().split("\n", 1)[0].rstrip(), MAX_HEAD_CHARS) if call is not None else ""
+    if call is None:
+        return ""
+    line = call.text.strip().split("\n", 1)[0].rstrip()
+    if line.endswith("()"):
+        body = next((block for block in action.blocks if block.kind == "body"), None)
+        line = f"{line[:-1]}{body.head} {body.text.split(chr(10), 1)[0]})" if body is not None else line
+    return clip_middle(line, MAX_HEAD_CHARS)
