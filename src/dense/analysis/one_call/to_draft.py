@@ -30,14 +30,14 @@ def tree_draft(pieces: Pieces, asked: tuple[Asked, ...] = ()) -> TreeDraft:
     root = _without_lone_part(pieces.root)
     places = _Places(root, pieces)
     return TreeDraft(
-        places.subtask(root, ROOT_LEVEL),
-        asked,
-        tuple(
+        root=places.subtask(root, ROOT_LEVEL),
+        asked=asked,
+        requirements=tuple(
             RequirementStatus(requirement.text, requirement.met, _names(requirement.by), code_names(requirement.text))
             for requirement in pieces.requirements
         ),
-        tuple(NextStep(step.text, _names(step.because), step.is_untested) for step in pieces.next_steps),
-        tuple(Product(product.path, product.action, product.check) for product in pieces.products),
+        next_steps=tuple(NextStep(step.text, _names(step.because), step.is_untested) for step in pieces.next_steps),
+        products=tuple(Product(product.path, product.action, product.check) for product in pieces.products),
     )
 
 

@@ -183,8 +183,8 @@ def chain_outcome(text: str, observation: Observation, observed: ObservedResult)
 
 
 def _not_parsed(links: Sequence[_Link], line: str, code: int | None) -> tuple[LinkOutcome, ...]:
-    """A text that the shell did not understand: `eval` runs nothing of it, else the lines before it were run."""
-    is_all = "eval: " in line or len(links) == 1
+    """A text that the shell did not understand: nothing of a single list is run, else the lines before it were."""
+    is_all = "-c: " not in line and all(link.joint in ("", "&&", "||") for link in links)
     failed = links[0] if is_all else links[-1]
     return tuple(
         [
