@@ -77,7 +77,7 @@ def seconds(pattern: str, field: str, size: int) -> float:
     return time.process_time() - began
 
 
-def _give_up(number: int, frame: FrameType | None) -> None:
+def _give_up(_number: int, _frame: FrameType | None) -> None:
     raise TimeoutError
 
 

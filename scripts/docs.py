@@ -1,5 +1,5 @@
 """Writes the parts of the docs that are made from code: formats, schema, options, finding codes, the picture, the
-README's excerpt.
+README's excerpt; then wraps all pages.
 
     python scripts/docs.py
 
@@ -20,6 +20,7 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
+import prose
 from rich.console import Console
 from rich.text import Text
 
@@ -60,7 +61,7 @@ def formats_page() -> str:
             text = inspect.cleandoc(import_module(module).__doc__ or "")
             parts.append(f"## {', '.join(names)}\n\n{text}\n")
         del name
-    return "\n".join(parts)
+    return prose.wrapped("\n".join(parts))
 
 
 def schema_table() -> str:
@@ -110,7 +111,7 @@ def options_page(page: str) -> str:
 def _filled(page: str, name: str, text: str) -> str:
     """The page with a text between the marks `<!-- name -->` and `<!-- /name -->`."""
     between = rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)"
-    return re.sub(between, lambda _: f"\n{text}\n\n", page, flags=re.DOTALL)
+    return re.sub(between, lambda _: prose.wrapped(f"\n{text}\n\n"), page, flags=re.DOTALL)
 
 
 EXAMPLE = "examples/password-recovery/recovery.traj.json"
@@ -177,6 +178,7 @@ def main() -> None:
     (DOCS / "pictures" / "distill-example.svg").write_text(picture())
     readme = ROOT / "README.md"
     readme.write_text(readme_page(readme.read_text()))
+    prose.main()
 
 
 if __name__ == "__main__":

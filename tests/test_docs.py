@@ -110,7 +110,22 @@ def test_the_reader_in_the_docs_works(tmp_path: Path) -> None:
     assert "day.jsonl:5: skipped: neither did nor saw" in done.stderr
 
 
-PAGES = sorted(path for folder in (".", "docs", "docs/adr", "examples") for path in (ROOT / folder).glob("*.md"))
+PAGES: list[Path] = make_docs.prose.pages()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_prose_is_wrapped(page: Path) -> None:
+    text = page.read_text()
+    assert text == make_docs.prose.wrapped(text), "run `python scripts/prose.py`"
+
+
+def test_wrapping_breaks_prose_alone() -> None:
+    long = " ".join(["word"] * 30)
+    kept = f"# {long}\n\n| {long} |\n\n```\n{long}\n```\n\nshort\nlines\n"
+    assert make_docs.prose.wrapped(kept) == kept
+    item = make_docs.prose.wrapped(f"- {long} `{long[:94]}`")
+    assert [len(line) <= 100 for line in item.split("\n")] == [True, True, True]
+    assert item.split("\n")[1].startswith("  word") and item.endswith(f"\n  `{long[:94]}`")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -86,7 +86,7 @@ def _within(seconds: float) -> Generator[None]:
         yield
         return
 
-    def give_up(number: int, frame: FrameType | None) -> None:
+    def give_up(_number: int, _frame: FrameType | None) -> None:
         raise TookTooLong(f"given up after {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, give_up)
