@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 __all__ = [
     "SCHEMA",
@@ -27,6 +27,7 @@ __all__ = [
     "Turn",
     "Usage",
     "turns_of",
+    "uncached",
 ]
 
 SCHEMA = "dense.trajectory/1"
@@ -55,8 +56,12 @@ class Source(Struct, frozen=True, omit_defaults=True, gc=False):
         return place if self.index is None else f"{place}#{self.index}"
 
 
+MAX_COUNT = 10**15
+"""No number of tokens and no price of a call is larger."""
+
+
 class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
-    """Tokens in disjoint buckets. None is unknown, which is not zero."""
+    """Tokens in disjoint buckets. None is unknown, which is not zero; what no count can be is unknown, too."""
 
     input: int | None = None
     """Input tokens that no cache served."""
@@ -69,6 +74,12 @@ class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
     cost_usd: float | None = None
     """What the program itself recorded as the price."""
 
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            count = getattr(self, name)
+            if count is not None and not 0 <= count <= MAX_COUNT:
+                structs.force_setattr(self, name, None)
+
     def __add__(self, other: Usage) -> Usage:
         def add[N: (int, float)](a: N | None, b: N | None) -> N | None:
             return b if a is None else a if b is None else a + b
@@ -80,6 +91,12 @@ class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
             add(self.output, other.output),
             add(self.cost_usd, other.cost_usd),
         )
+
+
+def uncached(prompt: int | None, *cached: int | None) -> int | None:
+    """The input that no cache served, where a program counts all of it; None if what it counts cannot be."""
+    parts = [count for count in cached if count is not None]
+    return None if prompt is None or min((prompt, *parts)) < 0 else max(0, prompt - sum(parts))
 
 
 class Task(Struct, frozen=True, omit_defaults=True, gc=False):

@@ -399,7 +399,7 @@ def read_config(path: Path) -> ExperimentConfig:
         raise BadConfig(f"{path}: no YAML: {' '.join(str(error).split())}") from None
     except RecursionError:
         raise BadConfig(f"{path}: no experiment: its values are nested too deeply") from None
-    except ValueError as error:  # of a number or a date that only looks like one
+    except (ValueError, AttributeError) as error:  # of a number or a date that only looks like one
         raise BadConfig(f"{path}: no YAML: {error}") from None
     if not isinstance(data, dict):
         raise BadConfig(f"{path}: an experiment maps name, tasks, recipients and methods; see docs/refit.md")

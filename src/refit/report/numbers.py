@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 from refit.report.model import Interval, MeanEstimate
 
 MINUS = "−"
 NOTHING = "—"
+EXACT = Context(prec=400)
+"""Enough for every digit of any float before its point."""
 BOUND = "‡"
 """Behind an interval that is a bound."""
 
@@ -15,7 +17,7 @@ BOUND = "‡"
 def format_fixed(value: float, digits: int, *, sign: bool = False) -> str:
     """With so many digits after the point and commas between thousands. Twelve digits are what a number is taken to
     have: the rest is the noise of binary fractions, and must not decide where a half goes."""
-    rounded = Decimal(f"{value:.12g}").quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
+    rounded = Decimal(f"{value:.12g}").quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP, context=EXACT)
     text = f"{abs(rounded):,.{digits}f}"
     if rounded < 0:
         return MINUS + text

@@ -79,6 +79,8 @@ def test_a_budget_is_bytes_the_paper_s_or_the_default(tmp_path: Path, given: str
         (("recipients: [", "recipients: [{name: kimi, agent: nop}, "), "recipients: recipient 'kimi' is there twice"),
         (("tasks: {path: tasks/}", "tasks: {dataset: terminal-bench@2.1}"), "say `environment: {type: sandbox, force"),
         (("name: demo", "name: [demo"), "no YAML"),
+        (("name: demo", "name: !!timestamp x"), "no YAML"),
+        (("repetitions: 3", f"repetitions: {'9' * 5_000}"), "no YAML"),
         (("environment: sandbox", "environment: 'dense.harness.own:X'"), "write 'refit.harness.own:X'"),
     ],
 )
