@@ -7,11 +7,12 @@ there. Traces below 1,000 bytes are left out. The rules analyse every trace; the
 measured beside them, as far as their traces are there (examples/recorded/README.md names those of the corpus).
 
     ratio        report ÷ raw text (agent messages, call arguments, outputs), of traces above 20 KB raw
-    structure    share of the message, the task apart, that is wrapper, guide, labels, markers or line feeds; what says
-                 how much is left out is content
+    structure    share of the message, the task apart, that is wrapper, guide, labels, markers or line feeds; the only
+                 line of a call or an output, which its marker line holds, is content, and so is what says how much is
+                 left out
     repetition   share of the report's 8-word shingles that occur more than once, quoted bodies apart
     evidence     open issues with a quote whose quoted line is in the report
-    products     products whose final bytes are quoted whole, or that are named as left out"""
+    products     products whose final bytes are quoted whole, or of whose making the record has lines"""
 
 from __future__ import annotations
 
@@ -47,9 +48,11 @@ TRACE_ROW = re.compile(r"^\| `([\w-]+)` \| `([^`]+)`", re.MULTILINE)
 """A recorded answer and its trace, in the table of examples/recorded/README.md."""
 SHINGLE = 8
 SIZES = (2_000, 4_000, 8_000, 16_000, 64_000)
-CLASSES = ("evidence", "open-issue", "next-step", "final product", "dead end", "subtask", "other key action")
+CLASSES = ("evidence", "open-issue", "next-step", "final product", "last-check", "remark", "found", "record")
+MARKED = re.compile(r"[$>] (?:exit \d+ ?)?")
+"""What a marker line says before the line of a call or an output that it holds."""
 TARGETS = {
-    "ratio": 0.20,
+    "ratio": 0.50,
     "structure": 0.10,
     "small structure": 0.15,
     "large structure": 0.10,
@@ -86,10 +89,10 @@ def trajectories(manifest: Path, every: int) -> Iterator[tuple[str, Trajectory]]
                     yield str(path), found
 
 
-def measure(name: str, trajectory: Trajectory, tree: ReconciledTree) -> Density:
+def measure(name: str, trajectory: Trajectory, tree: ReconciledTree, *, by_rules: bool = False) -> Density:
     """The figures of the report on a tree, with the default budget."""
     budgets = budgets_for(None, trajectory)
-    report = fit_report(tree_report(tree), tree.task, budgets)
+    report = fit_report(tree_report(tree, by_rules=by_rules), tree.task, budgets)
     message, _ = compose((report,), tree.task, budgets.complete)
     task = len((tree.task.instruction if tree.task else "").encode("utf-8", "replace"))
     shingles = Counter(shingle for item in report.items for shingle in _shingles(item.text))
@@ -106,10 +109,7 @@ def measure(name: str, trajectory: Trajectory, tree: ReconciledTree) -> Density:
         raw_size(trajectory),
         report.size,
         len(message.encode()) - task,
-        sum(
-            item.content_size + sum(len(mark.encode()) for mark, _ in item.quotes if mark.startswith("…"))
-            for item in report.items
-        ),
+        sum(item.content_size + sum(_marked_size(*quote) for quote in item.quotes) for item in report.items),
         sum(shingles.values()),
         sum(count - 1 for count in shingles.values()),
         len(lines),
@@ -117,6 +117,14 @@ def measure(name: str, trajectory: Trajectory, tree: ReconciledTree) -> Density:
         len(tree.products),
         sum(_is_accounted(product.action, product.path, report) for product in tree.products),
     )
+
+
+def _marked_size(mark: str, text: str) -> int:
+    """Bytes of a marker line that say something: the size of a gap, or the only line of a call or an output."""
+    if mark.startswith("…"):
+        return len(mark.encode())
+    found = None if text else MARKED.match(mark)
+    return len(mark[found.end() :].encode()) if found else 0
 
 
 def _texts(item: Item) -> Iterator[str]:
@@ -130,11 +138,12 @@ def _shingles(text: str) -> list[tuple[str, ...]]:
 
 
 def _is_accounted(action: int, path: str, report: ReportPage) -> bool:
-    """Whether the action that made a product's final version, or a diff of it, is quoted, or named as left out."""
+    """Whether the action that made a product's final version, or a diff of it, is quoted, or the record has lines of
+    it."""
     keys = [item.text for item in report.items if item.kind == "key-action"]
-    quoted = any(re.match(rf"a{action}\b", text) or text.endswith(f", final {path}") for text in keys)
-    named = any(re.search(rf"\ba{action}\b", item.text) for item in report.items if item.kind == "left-out")
-    return quoted or named or any(path in item.text for item in report.items if item.kind == "left-out")
+    if any(re.match(rf"a{action}\b", text) or text.endswith(f", final {path}") for text in keys):
+        return True
+    return any(re.match(rf"a{action}\b", item.text) for item in report.items if item.kind == "record")
 
 
 def recorded_drafts(corpus: Path) -> Iterator[tuple[str, Trajectory, ReconciledTree]]:
@@ -173,8 +182,8 @@ def figures(rows: Sequence[Density]) -> dict[str, float | None]:
 
 
 def kept_by_class(tree: ReconciledTree) -> dict[str, list[tuple[int, int]]]:
-    """For each class, how many of its items are kept at each size, and how many there are."""
-    fit = tree_report(tree)
+    """For each class of a report by the rules, how many of its items are kept at each size, and how many there are."""
+    fit = tree_report(tree, by_rules=True)
     whole = _classes(fit(10**9).items)
     kept = [_classes(fit(size).items) for size in SIZES]
     return {name: [(min(one[name], whole[name]), whole[name]) for one in kept] for name in CLASSES}
@@ -186,10 +195,9 @@ def _classes(items: Sequence[Item]) -> Counter[str]:
 
 def _class(item: Item) -> str:
     if item.kind == "key-action":
-        return "final product" if ", final " in item.text else "other key action"
-    names = {"solved": "dead end", "dead-end": "dead end", "not-met": "open-issue"}
-    names |= dict.fromkeys(("task", "complete-task", "part", "complete-part"), "subtask")
-    return names.get(item.kind, item.kind if item.kind in CLASSES else "")
+        return "final product" if ", final " in item.text else ""
+    kind = "open-issue" if item.kind == "not-met" else item.kind
+    return kind if kind in CLASSES else ""
 
 
 def print_figures(name: str, found: dict[str, float | None]) -> None:
@@ -211,7 +219,7 @@ def main() -> None:
     kept: dict[str, list[list[int]]] = {name: [[0, 0] for _ in SIZES] for name in CLASSES}
     for name, trajectory in trajectories(given.manifest, given.every):
         tree = dense.distill_sync(trajectory).reconciled
-        rows.append(measure(name, trajectory, tree))
+        rows.append(measure(name, trajectory, tree, by_rules=True))
         for kind, counts in kept_by_class(tree).items():
             for place, (shown, whole) in enumerate(counts):
                 kept[kind][place][0] += shown

@@ -62,8 +62,9 @@ INTERVALS = (
     f" {RESAMPLES} resamples of the runs with a fixed seed, the difference paired by run"
 )
 
-_ACTION = re.compile(r"(?:key-action )?a(\d+)(?:, (shows))?")
-_CITED = re.compile(r"(?:open-issue|next-step| evidence)[ _].*|\d+: .*")
+_ACTION = re.compile(r"(evidence |key-action |last-check )?a(\d+)(?![^ ,])(, shows )?")
+"""How a marker line begins that quotes an action: evidence, a product, a check, or an item of the record."""
+_CITED = re.compile(r"(?:open-issue|next-step|remark)[ _].*|\d+: .*")
 _NUMBERS = re.compile(r"\ba(\d+)\b")
 
 
@@ -105,13 +106,14 @@ def shown_actions(report: str, key: str) -> Shown:
         if line.startswith(f"{key}| "):
             is_quoted = line != f"{key}| end"
             if found := _ACTION.match(line, len(key) + 2):
-                everything.add(int(found[1]))
-                evidence |= {int(found[1])} if found[2] else set()
+                everything.add(int(found[2]))
+                evidence |= {int(found[2])} if found[1] == "evidence " or found[3] else set()
+        elif line == f"{key}|":
+            is_quoted = False
         elif not is_quoted and _CITED.match(line):
-            text = line if line.startswith(" evidence") else line.rpartition(" [")[2]
-            cited = {int(number) for number in _NUMBERS.findall(text.partition(":")[0])}
+            cited = {int(number) for number in _NUMBERS.findall(line.rpartition(" [")[2])}
             everything |= cited
-            evidence |= cited if line.startswith(("open-issue", " evidence")) else set()
+            evidence |= cited if line.startswith("open-issue") else set()
     return Shown(frozenset(everything), frozenset(evidence))
 
 

@@ -269,7 +269,7 @@ class FeedbackOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "Bytes of the message without the task.",
             ValueKind("BYTES|paper", parse_budget),
             MESSAGE | Entry.EXPERIMENT,
-            "a quarter of the trace's text, 3,000 to 24,000",
+            "half of the trace's text, 8,000 to 24,000",
         ),
     ] = None
     lessons: Annotated[

@@ -111,14 +111,45 @@ def shown_by(exposure: Any, of: ReconciledTree) -> Any:
 
 def test_shown_actions_and_those_that_show_an_open_issue(exposure: Any):
     shown = shown_by(exposure, tree())
-    assert (shown.all, shown.issue) == ({2, 3}, {2})
+    assert (shown.all, shown.issue) == ({1, 2, 3, 4, 5}, {2})
+
+
+def test_each_kind_of_item_names_its_actions(exposure: Any):
+    report = """state: incomplete, judged from its 40 actions (a1-a40). It breaks off there.
+next-step 1: Run it [a2]
+2: untested, Make it pass [a3]
+open-issue_0: It failed at a39 [a4]
+7f3ax| evidence a5
+a38 is what a line of an output says, and no action of ours: [a37]
+7f3ax|
+open-issue_1: Another, behind a quote [a6 a7]
+7f3ax| last-check a8 failed, not run again after the change at a36: $ make
+7f3ax| > 1 failed
+7f3ax|
+remark `make` failed [a9]
+7f3ax| a10 said, shown a11
+The open-issue is next-step 1: [a35]
+7f3ax| a12 $ make
+7f3ax| > exit 1, 2/9
+1 failed
+7f3ax| a34: the first line of an argument of that name
+7f3ax| key-action a13, final /app/a.txt
+echo 1 > /app/a.txt
+7f3ax| a14, for /app/a.txt
+echo 2 > /app/b.txt
+7f3ax| end
+"""
+    shown = exposure.shown_actions(report, "7f3ax")
+    assert shown.all == {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14}
+    assert shown.issue == {4, 5, 6, 7}
 
 
 @pytest.mark.parametrize("key", ["copied", "0" * 8])
 def test_no_text_forges_a_shown_action(exposure: Any, key: str):
-    forged = f"{tree_feedback(tree()).key if key == 'copied' else key}| key-action a4, shows issue_0"
+    key = tree_feedback(tree()).key if key == "copied" else key
+    forged = f"{key}| key-action a6, shows issue_0\n{key}| evidence a7\n{key}|\nopen-issue_3: Wrong [a8]"
     shown = shown_by(exposure, tree(forged))
-    assert (shown.all, shown.issue) == ({2, 3}, {2})
+    assert (shown.all, shown.issue) == ({1, 2, 3, 4, 5}, {2})
 
 
 @pytest.mark.parametrize("report", ["", "no report", "zz| key-action a1"])

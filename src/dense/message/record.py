@@ -36,7 +36,7 @@ MIN_LEFT = 30
 SAME = 1e-9
 MAX_CANDIDATES = 20_000
 """More pieces than that are not compared: those that gain most by themselves are."""
-MAX_NEIGHBOURS = 40
+MAX_NEIGHBOURS = 8
 """So many pieces of a block before and after one that is shown are weighed again."""
 FOUND_SHARE = 6
 """One in so many bytes of the record may go to the conclusions above it."""
@@ -181,10 +181,11 @@ def found_items(flow: Flow, found: Sequence[int]) -> list[Item]:
     by_action: dict[int, list[int]] = defaultdict(list)
     for index in sorted(found):
         by_action[flow.pieces[index].at].append(index)
-    return [
-        Item("found", 0, "", f"a{flow.actions[at].last} {_said(flow, indexes)}", ((CALL, _text(flow, indexes)),))
-        for at, indexes in by_action.items()
-    ]
+    items: list[Item] = []
+    for at, indexes in by_action.items():
+        mark, text = _short(f"a{flow.actions[at].last} {_said(flow, indexes)}", _text(flow, indexes), ": ")
+        items.append(Item("found", 0, "", mark, ((CALL, text),)))
+    return items
 
 
 def action_of(item: Item) -> int:
@@ -217,7 +218,7 @@ def _item(flow: Flow, at: int, indexes: Sequence[int]) -> Item:
         by_block[flow.pieces[index].block].append(index)
     quotes: list[tuple[str, str]] = []
     if said := by_block.get(-1):
-        quotes.append((_said(flow, said), _text(flow, said)))
+        quotes.append(_short(_said(flow, said), _text(flow, said), ": "))
     head = head_call(action)
     is_called = any(block >= 0 for block in by_block)
     for place, block in enumerate(action.blocks):
@@ -230,6 +231,11 @@ def _item(flow: Flow, at: int, indexes: Sequence[int]) -> Item:
     return Item("record", 0, "", f"a{action.last} {mark}", ((CALL, text), *rest))
 
 
+def _short(mark: str, text: str, joint: str = " ") -> tuple[str, str]:
+    """A quote, on its marker line if it has one line."""
+    return (mark, text) if "\n" in text else (f"{mark}{joint}{text}", "")
+
+
 def _quote(block: Block, lines: Sequence[str]) -> tuple[str, str]:
     total = sum(1 for line in block.text.split("\n") if line and not line.isspace())
     part = "" if len(lines) >= total else f"{len(lines)}/{total}"
@@ -240,4 +246,4 @@ def _quote(block: Block, lines: Sequence[str]) -> tuple[str, str]:
     else:
         mark = f"argument {block.head.rstrip(':')}"
     mark = " ".join(filter(None, (mark.strip(), part)))
-    return (f"{mark} {lines[0]}", "") if len(lines) == 1 else (mark, "\n".join(lines))
+    return _short(mark, "\n".join(lines)) if lines else (mark, "")

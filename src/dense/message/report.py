@@ -76,7 +76,7 @@ IMPORTANCE = (
 `summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
 VALUES = {kind: value for value, kind in enumerate(IMPORTANCE)}
 ESSENTIAL = VALUES["summary"]
-SHORT_TRACE = 3
+SHORT_TRACE = 1.5
 """Of a trace of at most so many times the room, products may take all of it."""
 PRODUCT_SHARE, SMALL_PRODUCT_SHARE, MIN_PRODUCT_ROOM = 0.35, 0.2, 5_000
 """Of the room, what final products may take; others are shown by the record."""

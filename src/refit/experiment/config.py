@@ -273,7 +273,7 @@ class ExperimentConfig(StrictConfig):
     memory: int = Field(default=3, ge=1)
     """Of how many preceding attempts a message carries the feedback."""
     budget: Budget = None
-    """Bytes of a message without the task; `paper` for 180/200 KiB; left out: a quarter of the attempt's raw text."""
+    """Bytes of a message without the task; `paper` for 180/200 KiB; left out: half of the attempt's raw text."""
     concurrency: int = Field(default=4, ge=1)
     """Attempts at once."""
     retries: int = Field(default=2, ge=0)

@@ -7,6 +7,7 @@ from made_attempt import Action, analysed, assess, attempt, state, trajectory
 from dense.analysis.rules import RulesAnalyst
 from dense.service import distill_sync
 from dense.trajectory import Observation, Source, Step, ToolCall
+from dense.tree import Shortcut, nodes
 
 EDIT = ("sed -i s/a/b/ app.py", "")
 FAILS = ("pytest -q tests/test_app.py", "FAILED tests/test_app.py::test_sum\n1 failed, 1 passed in 0.1s", 1)
@@ -87,7 +88,12 @@ def test_a_test_that_was_edited_to_pass_is_no_repair() -> None:
     assert analysed(None, EDIT, FAILS, edited, PASSES, DONE).edited_tests([2], 4) == ["tests/test_app.py"]
     assert analysed(None, EDIT, FAILS, EDIT, PASSES, DONE).edited_tests([2], 4) == []
     run = attempt(None, EDIT, FAILS, edited, PASSES, ("git diff", "+b"), DONE)
-    assert "made to pass by changing the test itself" in distill_sync(run, RulesAnalyst()).feedback.report
+    done = distill_sync(run, RulesAnalyst())
+    (shortcut,) = [node for node in nodes(done.reconciled.root) if isinstance(node, Shortcut)]
+    assert shortcut.outcome == "partial"
+    assert shortcut.working_path.startswith("made to pass by changing the test itself")
+    remark = "remark `pytest -q tests/test_app.py` failed at a2 (`test_sum`) and passed at a4. Between the two"
+    assert f"{remark} `tests/test_app.py` was changed" in done.feedback.report
 
 
 def test_looks_between_a_failure_and_its_recovery_do_not_end_an_attempt() -> None:

@@ -19,7 +19,7 @@ TEXT = ("cat > notes.txt <<'E'\nhello\nE", "")
 def test_a_deliverable_or_a_program_that_nobody_looked_at_is_reported(task: str, actions: tuple[Action, ...]) -> None:
     assessment = analysed(task, *actions, DONE)
     assert not the(assessment, "unverified_change").is_serious
-    assert "changed at a1, and nothing ran it" in described(assessment, "unverified_change")
+    assert "changed at a1, and nothing was run" in described(assessment, "unverified_change")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_patch_that_was_only_read_back_is_a_doubt() -> None:
     edit, look = ("sed -i 's/x = 0/x = 1/' shop/x.py", ""), ("cat shop/x.py", "x = 1")
     assessment = analysed("Totals are wrong.", edit, look, (submit, diff))
     assert not the(assessment, "unverified_change").is_serious
-    assert "changed at a1, and nothing ran later." in described(assessment, "unverified_change")
+    assert "changed at a1, and nothing was run or tested later." in described(assessment, "unverified_change")
     run = ("python3 -m unittest", "Ran 4 tests in 0.1s\n\nOK")
     assert not found(analysed("Totals are wrong.", edit, look, run, (submit, diff)), "unverified_change")
     assert not found(analysed("Totals are wrong.", edit, look, "Done."), "unverified_change")

@@ -196,7 +196,7 @@ def test_calls_that_hold_no_command_are_advised_against() -> None:
     idle = [shell(text)[0] for text in (": ls -la /app", ":", '}, "id": 7', "<|tool_call_begin|> functions.Bash:28")]
     runs = [shell(text)[0] for text in ("ls", ": > log.txt", ": ${HOME:=/root}", ":; make", ": start\npython3 a.py")]
     text, actions = advise_real_commands([*idle, *runs[:4]])
-    assert "4 of 8 calls, such as `: ls -la /app`, ran nothing" in text
+    assert "4 of 8 calls, such as `: ls -la /app`, did nothing" in text
     assert len(actions) == 2
     assert advise_real_commands([*idle, *runs]) == ("", [])
     assert advise_real_commands(idle[:2]) == ("", [])

@@ -60,7 +60,7 @@ def advise_real_commands(facts: Sequence[ActionFacts]) -> tuple[str, list[int]]:
     shown = max((fact.commands[0].strip() for fact in idle[:MIN_IDLE_CALLS]), key=len)
     return (
         f"Put the command itself, and nothing else, into each shell call: {len(idle)} of {len(typed)} calls, such as"
-        f" {code_span(shown, 60)}, ran nothing. A shell ignores what follows `:`, and `}}` or `,` is no command.",
+        f" {code_span(shown, 60)}, did nothing. A shell ignores what follows `:`, and `}}` or `,` is no command.",
         [idle[0].action, idle[-1].action],
     )
 

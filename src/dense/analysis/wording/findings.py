@@ -323,7 +323,7 @@ WORDINGS: dict[str, Wording] = {
     "unverified_change": Wording(
         lambda one, _: (
             f"{', '.join(f'`{one_line(path, 80)}`' for path in one.texts('files'))} changed at a{one.opened},"
-            f" and nothing ran{' later' if one.number('is_read') else ' it or looked at it later'}."
+            f" and nothing was run or tested later{'' if one.number('is_read') else ', nor was it looked at'}."
         ),
         lambda one: (
             f"Run{'' if one.number('is_read') else ' or read back'} {paths_text(one.texts('files'))}"

@@ -44,7 +44,7 @@ CONTENT = re.compile(r"\d|`|\w\.[a-zA-Z]|_|/\w|[\"“«「]\w|[a-z][A-Z]")
 
 def describe_message(step: Step) -> Clause:
     """The head of a message as a claim, never as a fact."""
-    if not any(seen.origin == "user" for seen in step.observations):
+    if not any(observation.origin == "user" for observation in step.observations):
         line = first_sentence(_own_words(step.message), MAX_QUOTE_CHARS)
         return Clause("say", in_quotes(line, MAX_QUOTE_CHARS) if line else "nothing")
     if line := question(step.message, MAX_QUOTE_CHARS):
@@ -61,8 +61,8 @@ def is_empty_turn(step: Step) -> bool:
 
 def _own_words(message: str) -> str:
     """A message without what is around its words: an orchestrator's ledger, the address above a page."""
-    if found := PAGE_LINE.match(message):
-        return message[found.end() :]
+    if address := PAGE_LINE.match(message):
+        return message[address.end() :]
     if '"is_request_satisfied"' not in message:
         return message
     try:
@@ -71,48 +71,50 @@ def _own_words(message: str) -> str:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return message
     entries = [(ledger.get(name), key) for name, key in LEDGER_ENTRIES]
-    texts = [as_text(cast("dict[str, Any]", one).get(key)) for one, key in entries if isinstance(one, dict)]
+    texts = [as_text(cast("dict[str, Any]", entry).get(key)) for entry, key in entries if isinstance(entry, dict)]
     return next(filter(str.strip, texts), message)
 
 
 def telling_sentence(message: str, limit: int = MAX_QUOTE_CHARS) -> str:
     """The sentence of a last message that says most; empty if it only says that all is well, or what comes next."""
     best, most = "", -1
-    for one in islice(first_sentences(message, limit), MAX_SENTENCES):
-        if THINKING_ALOUD.match(one):
+    for sentence in islice(first_sentences(message, limit), MAX_SENTENCES):
+        if THINKING_ALOUD.match(sentence):
             return ""
-        if not one or NEXT.match(one) or "submit(" in one or one[-1] == "?" or MUSING.match(one):
+        if not sentence or "submit(" in sentence or sentence[-1] == "?":
             continue
-        has_content = CONTENT.search(one) is not None
-        is_claim = not has_content and len(one) < MAX_CLAIM_CHARS and CLAIM.search(one) is not None
-        score = 2 * has_content - is_claim - 2 * (LIST_ITEM.match(one) is not None or one.endswith(":"))
+        if NEXT.match(sentence) or MUSING.match(sentence):
+            continue
+        has_content = CONTENT.search(sentence) is not None
+        is_claim = not has_content and len(sentence) < MAX_CLAIM_CHARS and CLAIM.search(sentence) is not None
+        score = 2 * has_content - is_claim - 2 * (LIST_ITEM.match(sentence) is not None or sentence.endswith(":"))
         if score > most:
-            best, most = one, score
-    rest = best[found.end() :] if (found := DONE_PREFIX.match(best)) is not None else ""
+            best, most = sentence, score
+    rest = best[prefix.end() :] if (prefix := DONE_PREFIX.match(best)) is not None else ""
     return capital(rest) if len(rest) >= MIN_SENTENCE_CHARS else best
 
 
 def intent(message: str, limit: int = 90) -> str:
     """What a message says that its action is for: in a short message the longer of the last two sentences."""
-    found = list(first_sentences(message, limit)) if len(message) <= SHORT_MESSAGE_CHARS else []
-    return max(found[-2:], key=len) if found else first_sentence(message, limit)
+    sentences = list(first_sentences(message, limit)) if len(message) <= SHORT_MESSAGE_CHARS else []
+    return max(sentences[-2:], key=len) if sentences else first_sentence(message, limit)
 
 
 def purpose(message: str, limit: int = MAX_PURPOSE_CHARS, *, is_change: bool = False) -> str:
     """What a message says that its action is for, by the sentences about what comes next: the first one before a
     change, else the last. Without any, see `intent`."""
-    found: list[str] = []
-    for one in first_sentences(message, max(3 * limit, 300)):
-        if (start := INTENTION.search(one)) is not None:
-            found.append(one if start.start() <= limit // 3 else one[start.start() :])
-    if found := [one for one in found if len(one) >= MIN_PURPOSE_CHARS]:
-        return found[0 if is_change else -1]
+    purposes: list[str] = []
+    for sentence in first_sentences(message, max(3 * limit, 300)):
+        if (start := INTENTION.search(sentence)) is not None:
+            purposes.append(sentence if start.start() <= limit // 3 else sentence[start.start() :])
+    if purposes := [sentence for sentence in purposes if len(sentence) >= MIN_PURPOSE_CHARS]:
+        return purposes[0 if is_change else -1]
     return intent(message, limit)
 
 
 def question(message: str, limit: int = MAX_QUOTE_CHARS) -> str:
     """The first question of a message, in any language that has a mark for it."""
-    return next((one for one in first_sentences(message, limit) if one.endswith(("?", "？", "؟"))), "")
+    return next((line for line in first_sentences(message, limit) if line.endswith(("?", "？", "؟"))), "")
 
 
 def instruction(step: Step) -> str:

@@ -63,5 +63,5 @@ def settings_table(report: Report) -> ReportTable:
 
 
 def _budget(budget: str) -> str:
-    words = {"paper": "180/200 KiB (paper)", "default": "a quarter of the attempt's text, 3–24 KB", "": NOTHING}
+    words = {"paper": "180/200 KiB (paper)", "default": "half of the attempt's text, 8–24 KB", "": NOTHING}
     return words.get(budget, f"{budget} bytes")
