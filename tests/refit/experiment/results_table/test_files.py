@@ -17,7 +17,7 @@ from cpu_time import assert_within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 from dense.trajectory import Usage
 from refit.experiment.results_table.columns import REQUIRED
 from refit.experiment.results_table.files import ResultTable, read_table, write_table
@@ -588,7 +588,7 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         lambda: write_table([], tmp_path / "a.parquet"),
         lambda: read_table(table(tmp_path, "x", "b.parquet")),
     ):
-        with pytest.raises(DenseError, match=r"pip install 'dense-feedback\[parquet\]'"):
+        with pytest.raises(DenseError, match=re.escape(install_hint("parquet"))):
             call()
 
 
