@@ -44,6 +44,7 @@ LAYERS = [
     "analysis.wording",
     "analysis.detectors",
     "analysis.evidence",
+    "analysis.flow",
     "analysis.actions",
     "redact",
     "model",

@@ -22,7 +22,7 @@ from loopback import Loopback, ok
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-from dense.cli import app
+from dense.cli.app import app
 from dense.cli.option_fields import flag, with_fields
 from dense.errors import DenseError, WrongUsage
 from dense.integrations.harbor_plugin import DensePlugin

@@ -11,7 +11,7 @@ def main() -> None:
         from dense.integrations.hooks import main as hook
 
         sys.exit(hook(sys.argv[2:]))
-    from dense.cli import main as command
+    from dense.cli.app import main as command
 
     command()
 

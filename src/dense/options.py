@@ -153,10 +153,10 @@ def _parse_path(value: object) -> Path:
 
 
 def _parse_switch(value: object) -> bool:
-    found = {"true": True, "false": False}.get(value) if isinstance(value, str) else value
-    if found is not True and found is not False:
+    switch = {"true": True, "false": False}.get(value) if isinstance(value, str) else value
+    if switch is not True and switch is not False:
         raise ValueError(f"{value!r} is none of true, false")
-    return found
+    return switch
 
 
 def _parse_redaction(value: object) -> Redaction:
@@ -363,19 +363,19 @@ def set_options(
 
     An answers file or lessons of `base` give way to a model or a method that is set here, and the other way round."""
     known = options_at(entry)
-    found: dict[str, Any] = {}
+    parsed: dict[str, Any] = {}
     for name, value in values.items():
         if name not in OPTIONS:
             raise WrongUsage(f"{label(name)}: unknown option; known are {', '.join(sorted(known))}")
         if name not in known:
             who = WHO_SPEAKS[entry]
             raise WrongUsage(f"{label(name)}: {who} cannot set it{f': {instead}' if instead else ''}")
-        found[name] = parse_option(name, value, label(name))
+        parsed[name] = parse_option(name, value, label(name))
     base = base or FeedbackOptions()
     for name, others in {"answers": ("model", "base_url"), "model": ("answers",), "method": ("lessons",)}.items():
-        if name in found:
-            found = {other: OPTIONS[other].default for other in others if other not in found} | found
-    return replace(base, **found)
+        if name in parsed:
+            parsed = {other: OPTIONS[other].default for other in others if other not in parsed} | parsed
+    return replace(base, **parsed)
 
 
 def with_option_arguments[R](
@@ -402,5 +402,5 @@ def with_option_arguments[R](
         return function(*arguments, **values, options=options)
 
     run.__signature__ = signature.replace(parameters=[*own, *added])  # pyright: ignore[reportAttributeAccessIssue]
-    run.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*own, *added)}
     return run

@@ -135,16 +135,16 @@ def _record(page: bytes, at: int, has_number: bool, pages: Mapping[int, bytes]) 
 
 def _values(payload: bytes, size: int) -> Iterator[Value]:
     end, at = _varint(payload, 0)
-    place = end
+    start = end
     if len(payload) != size or end > size:
         raise ValueError
     while at < end:
         kind, at = _varint(payload, at)
         length = INTEGER_BYTES.get(kind, 8 if kind == 7 else (kind - 12) // 2 if kind >= 12 else 0)
-        data = payload[place : place + length]
+        data = payload[start : start + length]
         if len(data) != length:
             raise ValueError
-        place += length
+        start += length
         match kind:
             case 0:
                 yield None

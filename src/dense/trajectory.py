@@ -9,9 +9,10 @@ version; a change that an older reader would misread raises it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 __all__ = [
     "SCHEMA",
@@ -25,6 +26,8 @@ __all__ = [
     "Trajectory",
     "Turn",
     "Usage",
+    "turns_of",
+    "uncached",
 ]
 
 SCHEMA = "dense.trajectory/1"
@@ -53,8 +56,12 @@ class Source(Struct, frozen=True, omit_defaults=True, gc=False):
         return place if self.index is None else f"{place}#{self.index}"
 
 
+MAX_COUNT = 10**15
+"""No number of tokens and no price of a call is larger."""
+
+
 class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
-    """Tokens in disjoint buckets. None is unknown, which is not zero."""
+    """Tokens in disjoint buckets. None is unknown, which is not zero; what no count can be is unknown, too."""
 
     input: int | None = None
     """Input tokens that no cache served."""
@@ -66,6 +73,12 @@ class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
     """Output tokens, reasoning included."""
     cost_usd: float | None = None
     """What the program itself recorded as the price."""
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            count = getattr(self, name)
+            if count is not None and not 0 <= count <= MAX_COUNT:
+                structs.force_setattr(self, name, None)
 
     def __add__(self, other: Usage) -> Usage:
         def add[N: (int, float)](a: N | None, b: N | None) -> N | None:
@@ -80,6 +93,12 @@ class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
         )
 
 
+def uncached(prompt: int | None, *cached: int | None) -> int | None:
+    """The input that no cache served, where a program counts all of it; None if what it counts cannot be."""
+    parts = [count for count in cached if count is not None]
+    return None if prompt is None or min((prompt, *parts)) < 0 else max(0, prompt - sum(parts))
+
+
 class Task(Struct, frozen=True, omit_defaults=True, gc=False):
     """The instruction that the agent was given, without the scaffold around it and without anything that grades it."""
 
@@ -90,7 +109,9 @@ class Task(Struct, frozen=True, omit_defaults=True, gc=False):
     origin: Literal["trace", "file", "option"] = "trace"
     """From the trace itself, from a file beside it, or from the user."""
     last_request: str | None = None
-    """What was asked last, if the instruction is made of several requests of a session."""
+    """What was asked last and is still open, if there were several requests in a session: the user's own words."""
+    earlier: tuple[Turn, ...] = ()
+    """What was asked in the session before that, each request once, as context."""
 
 
 class ToolCall(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -158,7 +179,8 @@ class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
     text: str
     """What was asked."""
     step: int = 0
-    """How many steps were before it: the steps from this index on answer it, up to the next turn's."""
+    """How many steps were before it: the steps from this index on answer it, up to the next turn's. -1 if those were
+    left out of the trajectory."""
     timestamp: str | None = None
     """When, as recorded."""
 
@@ -202,10 +224,19 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
     @property
     def turns(self) -> tuple[Turn, ...]:
         """What a person asked, one request after the other; the first is the task."""
-        later = [
-            Turn(seen.text, number, seen.timestamp)
-            for number, step in enumerate(self.steps, 1)
-            for seen in step.observations
-            if seen.is_request and seen.text.strip()
-        ]
-        return (Turn(self.task.instruction if self.task is not None else ""), *later)
+        return turns_of(self.task, self.steps)
+
+
+def turns_of(task: Task | None, steps: Sequence[Step]) -> tuple[Turn, ...]:
+    """What a person asked in these steps, one request after the other; the first is the task, or what it was before a
+    later request became the task."""
+    first = Turn(task.instruction if task is not None else "")
+    if task is not None and task.earlier and task.earlier[0].step == 0:
+        first = task.earlier[0]
+    later = [
+        Turn(seen.text, number, seen.timestamp)
+        for number, step in enumerate(steps, 1)
+        for seen in step.observations
+        if seen.is_request and seen.text.strip()
+    ]
+    return (first, *later)

@@ -306,25 +306,25 @@ def open_issues(tree: ReconciledTree) -> list[Issue]:
 
 def leaves(*within: Node) -> list[Leaf]:
     """The actions below a node, or below several that follow each other, in order."""
-    found: list[Leaf] = []
+    below: list[Leaf] = []
     for node in within:
         if isinstance(node, Leaf):
-            found.append(node)
+            below.append(node)
         else:
-            found += leaves(*node.children)
-    return found
+            below += leaves(*node.children)
+    return below
 
 
 def nodes(node: Node) -> list[Node]:
     """A node and all below it, parents first."""
-    found: list[Node] = [node]
+    collected: list[Node] = [node]
     if not isinstance(node, Leaf):
         for child in node.children:
             if isinstance(child, Leaf):
-                found.append(child)
+                collected.append(child)
             else:
-                found += nodes(child)
-    return found
+                collected += nodes(child)
+    return collected
 
 
 def first_action(node: Node) -> int:

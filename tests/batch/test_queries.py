@@ -17,7 +17,7 @@ from dense.batch.queries.search import search
 from dense.batch.queries.summary import summary
 from dense.batch.queries.table import AnswerTable, BatchTable
 from dense.batch.spec import BatchSpec
-from dense.cli import app
+from dense.cli.app import app
 from dense.cli.session.version import code_commit
 from dense.errors import DenseError, WrongUsage
 from dense.options import FeedbackOptions

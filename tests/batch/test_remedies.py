@@ -10,7 +10,7 @@ import pytest
 from made_traces import made_trace, ran_batch, rows
 from typer.testing import CliRunner
 
-from dense.cli import app
+from dense.cli.app import app
 
 MISSING = ("pytest tests/test_a.py", "bash: line 1: pytest: command not found")
 RAN = "collected 3 items\n\n===== 3 passed in 0.10s ====="

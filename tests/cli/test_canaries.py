@@ -274,8 +274,10 @@ def settle(place: Place) -> None:
 def test_hooks(place: Place) -> None:
     mark = marker()
     path = place.write("session", id=f"{mark('session')} {LONG}", agent=f"{mark('agent')} {LONG}")
+    folder = place.base / f"{token(940)} {ACTING[:4]}"
+    (folder / ".git").mkdir(parents=True)
     for name in (f"{mark('session')} {LONG}", f"{token(950)}"):
-        event = {"session_id": name, "cwd": str(place.project), "transcript_path": str(path)}
+        event = {"session_id": name, "cwd": str(folder), "transcript_path": str(path)}
         assert place.run("hook", "session-end", given=json.dumps(event)) == ""
         settle(place)
         text = place.run("hook", "session-start", given=json.dumps({**event, "session_id": "next"}))
@@ -287,6 +289,7 @@ def test_hooks(place: Place) -> None:
     place.run("hook", "session-end", given=json.dumps(broken))
     settle(place)
     assert_lines(place.run("hook", "status"), "status")
+    shutil.rmtree(place.state / "running")  # names folders as they are: the next hook looks them up
     assert assert_files(place.state, but=("worker.lock", "injected.lock")) >= 5
 
 

@@ -38,3 +38,8 @@ def test_who_asks_for_help_waits_for_no_analysis(arguments: tuple[str, ...]) -> 
 
 def test_the_formats_are_loaded_where_they_are_named() -> None:
     assert {"dense.readers", "dense.readers.detect"} <= loaded("read", "--help")
+
+
+def test_a_module_of_the_commands_is_loaded_without_the_program() -> None:
+    done = subprocess.run([sys.executable, "-c", "import refit.cli.run"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

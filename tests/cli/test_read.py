@@ -128,7 +128,7 @@ def test_a_closed_pipe_is_no_error(command: str, reader: str) -> None:
 
 
 LISTENING = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from dense.cli import main; main()"
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from dense.cli.app import main; main()"
 )
 """The command line, with an ear for interrupts: what a shell starts in the background has none, nor its children."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from dense.cli import app
+from dense.cli.app import app
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

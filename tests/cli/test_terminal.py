@@ -29,7 +29,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from dense import __file__ as package_file
-from dense.cli import app, main
+from dense.cli.app import app, main
 from dense.trajectory import Trajectory
 
 SOURCES = Path(package_file).parents[1]

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
+import dense
 from dense.errors import DenseError
 from dense.integrations import hooks, queue, settings, state, worker
 from dense.integrations.setup import install, plan_setup, undo
 from dense.options import FeedbackOptions
+from dense.trajectory import Trajectory
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SESSION = EXAMPLES / "looks-successful"
@@ -113,6 +115,23 @@ def test_a_session_with_nothing_open_gives_nothing(place: Path) -> None:
     assert worker.work() == 1
     result = state.read_json(queue.project_folder(str(place / "project")) / "done.json")
     assert (result["context"] == "") == (result["open"] == [] or result["state"] == "complete")
+
+
+def test_a_session_that_takes_too_long_is_given_up(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the next one is distilled."""
+
+    def read(path: str) -> list[Trajectory]:
+        while "slow" in path:
+            time.sleep(0.01)
+        return list(dense.read(path))
+
+    monkeypatch.setattr(worker, "read", read)
+    monkeypatch.setattr(worker, "MAX_SECONDS", 1)
+    for name in ("slow", "s1"):
+        queue.enqueue(ended(place, name, place / "project"))
+    assert worker.work() == 2
+    assert "failed: slow: TookTooLong: given up after 1 s" in hooks.status_lines()
+    assert hooks.start_session("s2", str(place / "project"))
 
 
 def test_hooks_that_are_off_do_nothing(place: Path) -> None:
@@ -327,6 +346,8 @@ def test_settings_come_from_the_nearest_file(place: Path) -> None:
         ("colour = 1", "colour: unknown option; known are budget, environment, turn"),
         ("budget = true", "budget: True is neither a number of bytes nor `paper`"),
         ("model = [", "cannot be read"),
+        (f"budget = {'9' * 5_000}", "cannot be read"),
+        (f"max_usd = {'[' * 3_000}", "cannot be read"),
         ("[hooks]\nx = 1", "hooks: known is only hooks.max_usd_per_day"),
         ("[hooks]\nmax_usd_per_day = 9", "hooks.max_usd_per_day: a project's file cannot set it"),
     ],
@@ -335,3 +356,24 @@ def test_a_wrong_or_hostile_project_file_is_refused(place: Path, text: str, word
     (place / "project" / "dense.toml").write_text(text)
     with pytest.raises(DenseError, match=words):
         settings.load_settings(place / "project")
+
+
+def test_a_number_of_too_many_digits_in_another_programs_file_is_no_error(place: Path) -> None:
+    (place / "project" / "pyproject.toml").write_text(f"[tool.other]\nx = {'9' * 5_000}\n")
+    assert settings.load_settings(place / "project").options == FeedbackOptions()
+
+
+def test_the_search_for_settings_ends_at_the_repository(place: Path) -> None:
+    (place / "dense.toml").write_text("budget = 5000\n")
+    (place / "project" / "deep").mkdir()
+    (place / "alone").mkdir()
+    for folder in ("project", "project/deep", "alone"):
+        assert settings.load_settings(place / folder).options == FeedbackOptions()
+    (place / "project" / "dense.toml").write_text("budget = 6000\n")
+    assert settings.load_settings(place / "project" / "deep").options.budget == 6000
+
+
+def test_settings_of_another_user_are_not_read(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (place / "project" / "dense.toml").write_text("budget = 5000\n")
+    monkeypatch.setattr(os, "geteuid", lambda: 12_345)
+    assert settings.load_settings(place / "project").options == FeedbackOptions()

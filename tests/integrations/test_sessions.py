@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from dense.cli import app
+from dense.cli.app import app
 from dense.integrations import sessions, state
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

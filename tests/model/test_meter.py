@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import Loopback, cut, failing, ok
+from loopback import Loopback, cut, failing, ok, text_step
+from msgspec import structs
 
 from dense.errors import CallFailed, SpendingLimit, UnknownPrice
 from dense.model import (
@@ -192,6 +194,47 @@ def test_a_try_of_unknown_cost_counts_as_the_most_it_may_cost(serve: Serve) -> N
     ledger = run(serve(cut), work, prices=CENT_A_TOKEN, limits=CallLimits(max_usd=3.0))
     assert ledger.totals.usd == pytest.approx(1.1), "the ledger has only what is known"
     assert ledger.totals.unknown_tries == 1
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        '{"prompt_tokens": -1000, "completion_tokens": 1}',
+        '{"prompt_tokens": 1, "completion_tokens": -1000}',
+        '{"prompt_tokens": 1, "completion_tokens": 1, "cost": -5}',
+        '{"prompt_tokens": 1, "completion_tokens": 1, "cost": -1e308}',
+        f'{{"prompt_tokens": 1{"0" * 400}, "completion_tokens": 1}}',
+        '{"prompt_tokens": 1, "completion_tokens": 1e999}',
+        '{"prompt_tokens": -1, "total_tokens": -9, "prompt_tokens_details": {"cached_tokens": -9}}',
+        "-1",
+    ],
+)
+def test_no_absurd_usage_lowers_what_was_spent(serve: Serve, usage: str) -> None:
+    """Each call is admitted at 1.14 and may cost nothing less than that it reports plausibly: three fit into 4."""
+    body = json.dumps({"model": "m", "choices": [{"message": {"content": "x"}}]})[:-1] + f', "usage": {usage}}}'
+
+    async def work(model: OpenModel) -> CallLedger:
+        for number in range(3):
+            await model.complete(question(number, limit=110))
+        with pytest.raises(SpendingLimit):
+            for number in range(3, 300):
+                await model.complete(question(number, limit=110))
+        return model.ledger
+
+    ledger = run(
+        serve(default=text_step(body, content_type="application/json")),
+        work,
+        prices=CENT_A_TOKEN,
+        limits=CallLimits(max_usd=4.0),
+    )
+    assert (ledger.totals.usd or 0) >= 0
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(), st.floats(allow_nan=True)), min_size=5, max_size=5))
+def test_no_count_is_negative_or_endless(counts: list[Any]) -> None:
+    usage = Usage(*counts)
+    assert all(count is None or 0 <= count <= 10**15 for count in structs.astuple(usage))
+    assert all(count is None or count >= 0 for count in structs.astuple(usage + usage))
 
 
 def test_a_limit_needs_prices(serve: Serve) -> None:

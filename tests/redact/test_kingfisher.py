@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dense
-from dense.cli import app
+from dense.cli.app import app
 from dense.errors import DenseError, install_hint
 from dense.redact import kingfisher, redact, redact_text
 

@@ -184,7 +184,7 @@ def test_hostile_text_is_shown_and_does_nothing(port: int, tmp_path: Path) -> No
 def test_a_distilled_folder_is_shown_with_its_trace_or_without(tmp_path: Path) -> None:
     from typer.testing import CliRunner
 
-    from dense.cli import app
+    from dense.cli.app import app
 
     trace = tmp_path / "trace.traj.json"
     trace.write_bytes((EXAMPLES / "password-recovery" / "recovery.traj.json").read_bytes())

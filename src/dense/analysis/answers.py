@@ -116,7 +116,7 @@ def parse[A: Answer](reply: str, model: type[A]) -> A:
 
 def _json_in(reply: str, model: type[Answer]) -> Any:
     text = _THINKING.sub("", reply).strip()
-    starts = [place for place in (text.find("{"), text.find("[")) if place >= 0]
+    starts = [start for start in (text.find("{"), text.find("[")) if start >= 0]
     if not starts:
         raise BadAnswer("no JSON in the reply")
     try:

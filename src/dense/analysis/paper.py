@@ -57,13 +57,13 @@ class PaperAnalyst:
         top = await builder.label_rest(await builder.build(queue))
         source = Subtask(id=f"n{len(queue)}", level=0, title=task_title(trajectory.task), summary="", children=top)
         if not with_verdicts:
-            return Analysis(TreeDraft(drafted(source), self.asker.record()))
+            return Analysis(TreeDraft(root=drafted(source), asked=self.asker.record()))
         assembly = Assembly(Retention(leaves(source), Actions(trajectory.steps)))
         done: dict[str, Subtask] = {}
         for parents in by_height(source):
             ready = [with_children(parent, done) for parent in parents]
             done |= {node.id: node for node in await self._settle(ready, trajectory.task, assembly)}
-        return Analysis(TreeDraft(drafted(source, done[source.id], assembly.issues), self.asker.record()))
+        return Analysis(TreeDraft(root=drafted(source, done[source.id], assembly.issues), asked=self.asker.record()))
 
     async def _settle(self, parents: list[Subtask], task: Task | None, assembly: Assembly) -> list[Subtask]:
         """Compression, then reconciliation, a call each and a corrective one if needed."""
@@ -93,7 +93,7 @@ class PaperAnalyst:
             return with_inherited(valid_verdict(draft, known)[0], known.inherited)
 
         groups = await together(compress(parent) for parent in parents)
-        compressed = [assembly.compressed(parent, found) for parent, found in zip(parents, groups, strict=True)]
+        compressed = [assembly.compressed(parent, group) for parent, group in zip(parents, groups, strict=True)]
         verdicts = await together(judge(parent) for parent in compressed)
         return [assembly.reconciled(parent, verdict) for parent, verdict in zip(compressed, verdicts, strict=True)]
 
@@ -129,10 +129,10 @@ class _Builder:
         head = 1
         async with task_group() as group:
             filled: list[asyncio.Task[Subtask]] = []
-            for seen in [*range(CHUNK_NODES, len(queue), CHUNK_NODES), len(queue)]:
-                is_last = seen == len(queue)
-                while head <= seen:
-                    end = await self.boundary(tuple(queue[head - 1 : seen]), level, head, is_last)
+            for reach in [*range(CHUNK_NODES, len(queue), CHUNK_NODES), len(queue)]:
+                is_last = reach == len(queue)
+                while head <= reach:
+                    end = await self.boundary(tuple(queue[head - 1 : reach]), level, head, is_last)
                     if end is None:
                         break
                     stretches.append(tuple(queue[head - 1 : end]))
@@ -263,17 +263,20 @@ def group_drafts(groups: Sequence[Group], parent: Subtask) -> list[GroupDraft]:
 def verdict_draft(answer: ReconciliationAnswer, inherited: Collection[str] = ()) -> VerdictDraft:
     """The verdict of an answer. An issue whose text begins with the identifier of an inherited one restates it."""
 
-    def draft(one: IssueAnswer, severity: Severity) -> IssueDraft:
-        found = ISSUE_NAME.match(one.issue)
-        restates = found[1] if found and found[1] in inherited else ""
-        return IssueDraft(text=one.issue, evidence=tuple(one.evidence_node_ids), severity=severity, restates=restates)
+    def draft(issue: IssueAnswer, severity: Severity) -> IssueDraft:
+        match = ISSUE_NAME.match(issue.issue)
+        restates = match[1] if match and match[1] in inherited else ""
+        return IssueDraft(
+            text=issue.issue, evidence=tuple(issue.evidence_node_ids), severity=severity, restates=restates
+        )
 
     return VerdictDraft(
         coherence=answer.coherence,
         completion=answer.completion,
         summary=answer.summary,
         issues=tuple(
-            [draft(one, "serious") for one in answer.open_issues] + [draft(one, "fatal") for one in answer.fatal_issues]
+            [draft(issue, "serious") for issue in answer.open_issues]
+            + [draft(issue, "fatal") for issue in answer.fatal_issues]
         ),
         resolved={name: tuple(answer.resolution_evidence.get(name) or ()) for name in answer.resolved_issue_ids},
         key_actions=tuple(answer.key_action_ids),

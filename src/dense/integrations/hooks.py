@@ -18,7 +18,7 @@ from typing import Any
 from dense.errors import DenseError
 from dense.integrations.queue import FAILED, LESSONS, enqueue, is_waiting, pending, plain_name, project_folder
 from dense.integrations.running import note_end, note_start, take_abandoned
-from dense.integrations.state import append_line, lines_of, locked, now, project_root, read_json, state_folder
+from dense.integrations.state import append_line, lines_of, locked, now, read_json, state_folder
 from dense.readers.json_value import obj
 
 INJECTED, LOG, OFF, LOCK = "injected.jsonl", "log.jsonl", "off", "injected.lock"
@@ -135,7 +135,7 @@ def start_session(session: str, folder: str) -> str:
         result = _undelivered(folder, session)
         if result is None:
             return lessons_text(folder)
-        line = {"at": now(), "source": result["session"], "target": session, "project": str(project_root(folder))}
+        line = {"at": now(), "source": result["session"], "target": session, "project": result.get("project", "")}
         append_line(state_folder() / INJECTED, line)
     text, lessons = str(result["context"])[:MAX_CHARACTERS], lessons_text(folder)
     return f"{text}\n{lessons}" if lessons and len(text) + len(lessons) < MAX_CHARACTERS else text

@@ -14,6 +14,7 @@ from dense.integrations.state import now, project_root, write_atomically
 from dense.lessons.files import encode_evidence, read_evidence
 from dense.lessons.lesson import LessonEvidence, lessons_of, task_hash
 from dense.lessons.text import lesson_items
+from dense.redact import clean_line
 
 FOLDER = "lessons"
 MAX_BYTES = 1_500
@@ -25,7 +26,7 @@ MAX_TASK = 200
 def keep_evidence(name: str, folder: str, assessment: TraceAssessment) -> None:
     """Keep what a session shows about dead ends, and write the project's lessons anew."""
     target = project_folder(folder)
-    pieces = _session_evidence(name, str(project_root(folder)), assessment)
+    pieces = _session_evidence(name, clean_line(str(project_root(folder))), assessment)
     if not pieces:
         return
     write_atomically(target / FOLDER / f"{name}.jsonl", encode_evidence(pieces).decode("utf-8"))

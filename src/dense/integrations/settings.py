@@ -23,6 +23,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from dense.errors import DenseError, WrongUsage
+from dense.integrations.state import project_root
 from dense.options import FILE, OPTIONS, Entry, FeedbackOptions, option_of, parse_usd, set_options
 from dense.readers.json_value import obj
 
@@ -99,14 +100,20 @@ def _beside(path: Path, name: str, value: object) -> object:
 
 
 def _project_files(folder: Path) -> list[Path]:
-    """The nearest folder with settings, upwards; its `dense.toml` wins over its `pyproject.toml`."""
-    start = folder.absolute()
+    """The nearest folder with settings, upwards to the root of the repository; its `dense.toml` wins over its
+    `pyproject.toml`. Files of another user are not the project's, wherever they are."""
+    start, root = Path(os.path.realpath(folder)), project_root(str(folder))
     for parent in (start, *start.parents):
-        files = [path for path in (parent / "pyproject.toml", parent / NAME) if path.is_file()]
+        files = [path for path in (parent / "pyproject.toml", parent / NAME) if path.is_file() and _is_own(path)]
         files = [path for path in files if path.name == NAME or _table(path)]
-        if files:
+        if files or parent == root:
             return files
     return []
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a file and its folder are of the user who runs this; true where a system does not say."""
+    return not hasattr(os, "geteuid") or {path.stat().st_uid, path.parent.stat().st_uid} == {os.geteuid()}
 
 
 def _table(path: Path) -> dict[str, Any]:
@@ -114,7 +121,7 @@ def _table(path: Path) -> dict[str, Any]:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # numbers of too many digits included
         if path.name != NAME:
             return {}  # somebody else's file, and not ours to judge
         raise DenseError(f"{path}: the settings cannot be read ({error})") from None

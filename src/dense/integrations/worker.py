@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from msgspec.structs import replace
@@ -17,6 +21,7 @@ from dense.integrations.spending import distill_within_limit
 from dense.integrations.state import (
     locked,
     now,
+    project_root,
     read_json,
     state_folder,
     write_atomically,
@@ -35,6 +40,12 @@ from dense.tree import open_issues
 CONTEXT_BUDGET = 7_500
 """Bytes of the report within a hook's text."""
 MAX_REQUEST_CHARS = 300
+MAX_SECONDS = 600
+"""For one session, a model's answers included: other projects wait for it."""
+
+
+class TookTooLong(Exception):
+    """A session that is given up."""
 
 
 def work() -> int:
@@ -56,7 +67,8 @@ def _work_on(path: Path) -> None:
     name = plain_name(str(item.get("session_id") or path.stem))
     before = item.get("queued")
     try:
-        result = distill_session(item)
+        with _within(MAX_SECONDS):
+            result = distill_session(item)
         write_atomically(project_folder(str(item["cwd"])) / f"{name}.message.txt", result.pop("message"))
         write_json(project_folder(str(item["cwd"])) / f"{name}.json", result)
     except Exception as error:  # one session must not keep the others from being distilled
@@ -65,6 +77,25 @@ def _work_on(path: Path) -> None:
         write_json(state_folder() / FAILED / f"{name}.json", {**about, "error": problem})
     if read_json(path).get("queued") == before:  # a session that ended again meanwhile is distilled again
         path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _within(seconds: float) -> Generator[None]:
+    """Give up what takes longer, where a system has timers."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def give_up(_number: int, _frame: FrameType | None) -> None:
+        raise TookTooLong(f"given up after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def distill_session(item: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +114,7 @@ def distill_session(item: dict[str, Any]) -> dict[str, Any]:
     return {
         "session": str(item["session_id"]),
         "agent": cleaned.agent or str(item.get("agent") or ""),
-        "cwd": str(item["cwd"]),
+        "project": clean_line(str(project_root(str(item["cwd"])))),
         "started": float(item.get("started") or 0),
         "ended": str(item.get("ended") or now()),
         "state": state,

@@ -137,8 +137,8 @@ def _lesson(key: tuple[str, ...], pieces: Sequence[LessonEvidence]) -> Lesson | 
     worked = [piece for piece in pieces if piece.has_worked]
     # Two with one name, or with one instruction, may be one task: the least that can be said for it, the most against.
     tasks = min(len(_hashes(worked)), len({piece.task for piece in worked}))
-    seen = {name for piece in worked for name in (piece.task_hash, piece.task)}
-    failed = [piece for piece in pieces if not piece.has_worked and seen.isdisjoint({piece.task_hash, piece.task})]
+    solved = {name for piece in worked for name in (piece.task_hash, piece.task)}
+    failed = [piece for piece in pieces if not piece.has_worked and solved.isdisjoint({piece.task_hash, piece.task})]
     failed_tasks = len(_hashes(failed))
     if tasks < MIN_TASKS or failed_tasks > MAX_FAILED_SHARE * tasks:
         return None

@@ -96,5 +96,5 @@ def _evidence(piece: LessonEvidence) -> str:
     when = f"{piece.started}, " if piece.started else ""
     command = f" {code_span(piece.command, 100)}:" if piece.command else ""
     source = one_line(clip_end(piece.source[-MAX_SOURCE:], MAX_SOURCE))
-    seen = f"a{piece.failed}{command} {code_span(piece.line, 140)}; a{piece.shown} worked"
-    return f"- {when}{one_line(clip_end(piece.task, 80))}: {seen} ({source})"
+    actions = f"a{piece.failed}{command} {code_span(piece.line, 140)}; a{piece.shown} worked"
+    return f"- {when}{one_line(clip_end(piece.task, 80))}: {actions} ({source})"

@@ -10,14 +10,14 @@ from msgspec import Struct
 from dense.options import BudgetChoice, parse_budget
 from dense.trajectory import Trajectory
 
-RAW_SHARE = 4
+RAW_SHARE = 2
 """By default, feedback may have one in so many bytes of the attempt's raw text …"""
-MIN_DEFAULT_BUDGET = 3_000
-"""… but at least so many …"""
+MIN_DEFAULT_BUDGET = 8_000
+"""… but at least so many, or the raw text and the frame if that is less …"""
 MAX_DEFAULT_BUDGET = 24_000
 """… and at most so many."""
-SESSION_BUDGET, MIN_SESSION_ACTIONS = 10_000, 5
-"""What is enough for a session of several requests, with so many actions each: what the earlier ones made is there."""
+FRAME_BYTES = 700
+"""What the frame, the state and the ends of quotes take about."""
 MIN_GUIDED_BUDGET = 1_200
 """From here on room is kept for the reading guide."""
 PAPER_TREE, PAPER_COMPLETE = 180 * 1024, 200 * 1024
@@ -46,14 +46,8 @@ def budgets_for(choice: BudgetChoice, trajectory: Trajectory) -> Budgets:
         return Budgets(PAPER_COMPLETE, PAPER_TREE)
     if (size := parse_budget(choice)) is not None:
         return Budgets(int(size))
-    most = SESSION_BUDGET if _is_session(trajectory) else MAX_DEFAULT_BUDGET
-    return Budgets(min(max(raw_size(trajectory) // RAW_SHARE, MIN_DEFAULT_BUDGET), most))
-
-
-def _is_session(trajectory: Trajectory) -> bool:
-    """Whether a user asked for several things, each of which took some actions."""
-    asked = sum(any(seen.origin == "user" for seen in step.observations) for step in trajectory.steps[:-1])
-    return asked > 0 and len(trajectory.steps) >= MIN_SESSION_ACTIONS * (asked + 1)
+    raw = raw_size(trajectory)
+    return Budgets(min(max(raw // RAW_SHARE, min(MIN_DEFAULT_BUDGET, raw + FRAME_BYTES)), MAX_DEFAULT_BUDGET))
 
 
 def raw_size(trajectory: Trajectory) -> int:

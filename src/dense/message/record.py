@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from dense.analysis.actions.blocks import Block
-from dense.analysis.flow.conclusions import backing
+from dense.analysis.flow.conclusions import backing, is_conclusion
 from dense.analysis.flow.flow import Flow
 from dense.analysis.flow.pieces import Piece, head_call
 from dense.analysis.flow.tokens import shape, tokens
@@ -31,12 +31,16 @@ EASE = 40
 """Bytes that are added to each piece when its gain is weighed against its size: else crumbs would come first."""
 FREE_ALIKE = 1
 """So many lines of one shape in a block count whole; each further one less."""
+MIN_LEFT = 30
+"""With less room nothing more is chosen."""
+SAME = 1e-9
 MAX_CANDIDATES = 20_000
 """More pieces than that are not compared: those that gain most by themselves are."""
 MAX_NEIGHBOURS = 40
 """So many pieces of a block before and after one that is shown are weighed again."""
 FOUND_SHARE = 6
 """One in so many bytes of the record may go to the conclusions above it."""
+MAX_FOUND = 8
 CITED = 0.6
 """What a piece is worth beside its tokens if an open issue or a next step rests on its action."""
 
@@ -44,10 +48,8 @@ CITED = 0.6
 class _Filling:
     """Pieces that are being chosen, the most worth for its bytes first, given what is shown already."""
 
-    def __init__(
-        self, flow: Flow, room: int, cited: Collection[int], said: Iterable[str], quoted: Collection[str]
-    ) -> None:
-        self._flow, self._cited, self._left = flow, cited, room
+    def __init__(self, record: Record, room: int, said: Iterable[str], quoted: Collection[str]) -> None:
+        self._record, self._flow, self._left = record, record.flow, room
         self._shown: Counter[str] = Counter(dict.fromkeys(said, 1))
         self._called: set[int] = set()
         """The indexes of actions of whose call something is shown."""
@@ -55,95 +57,116 @@ class _Filling:
         self._shapes: Counter[tuple[int, int, str]] = Counter()
         """How many lines of one shape are shown of a block."""
         self.chosen: list[int] = []
-        self._is_done = bytearray(piece.text in quoted for piece in flow.pieces)
+        self._is_done = bytearray(piece.text in quoted for piece in self._flow.pieces)
         """Of each piece whether it is shown."""
-        queue = [self._entry(index) for index, is_done in enumerate(self._is_done) if not is_done]
+        queue = [self._bound(index) for index, is_done in enumerate(self._is_done) if not is_done]
         self._queue = heapq.nsmallest(MAX_CANDIDATES, queue) if len(queue) > MAX_CANDIDATES else queue
         heapq.heapify(self._queue)
 
     def fill(self) -> list[int]:
         """The indexes of the chosen pieces, in the order of choice."""
         queue = self._queue
-        while queue:
+        while queue and self._left > MIN_LEFT:
             promised, index = heapq.heappop(queue)
-            if self._is_done[index]:
+            if self._is_done[index] or promised >= 0:
                 continue
-            worth, _ = self._entry(index)
-            if worth > promised + 1e-9 and queue and worth > queue[0][0]:
+            worth = self._worth(index)
+            if worth > promised + SAME and queue and worth > queue[0][0]:
                 heapq.heappush(queue, (worth, index))
-            elif worth < 0 and self._cost(self._flow.pieces[index]) <= self._left:
+            elif worth < 0 and self._cost(index) <= self._left:
                 self._take(index)
         return self.chosen
 
-    def _entry(self, index: int) -> tuple[float, int]:
-        """The place of a piece in the queue: what it adds for its bytes."""
+    def _bound(self, index: int) -> tuple[float, int]:
+        """The place of a piece in the queue by what it adds at most."""
+        flow, piece = self._flow, self._flow.pieces[index]
+        gain = flow.gains[index] + CITED * (piece.at in self._record.cited)
+        if self._needs_call(piece):
+            gain += flow.head_gains[piece.at]
+        return -gain / (self._cost(index) + EASE), index
+
+    def _worth(self, index: int) -> float:
+        """What a piece adds for its bytes, as a negative number."""
         piece = self._flow.pieces[index]
         gain = self._flow.gain(index, self._shown, with_head=self._needs_call(piece))
-        gain += CITED * (self._flow.actions[piece.at].last in self._cited)
-        alike = self._shapes[piece.at, piece.block, shape(piece.text)]
-        return -gain / (self._cost(piece) + EASE) / (1 + max(0, alike - FREE_ALIKE)), index
+        gain += CITED * (piece.at in self._record.cited)
+        alike = self._shapes[piece.at, piece.block, self._record.shape(index)] if self._shapes else 0
+        return -gain / (self._cost(index) + EASE) / (1 + max(0, alike - FREE_ALIKE))
 
     def _needs_call(self, piece: Piece) -> bool:
         """Whether the piece says nothing without the first line of its call, which is not shown yet."""
-        is_answer = piece.kind in {"output", "body"}
+        is_answer = piece.block >= 0 and piece.kind != "call"
         return is_answer and piece.at not in self._called and bool(self._flow.head_lines[piece.at])
 
-    def _cost(self, piece: Piece) -> int:
-        size = byte_size(piece.text) + 1
+    def _cost(self, index: int) -> int:
+        piece = self._flow.pieces[index]
+        size = self._record.sizes[index]
         if self._needs_call(piece):
             size += MARK_SIZE + 2 + byte_size(self._flow.head_lines[piece.at])
         return size if (piece.at, piece.block) in self._blocks else size + MARK_SIZE + 6
 
     def _take(self, index: int) -> None:
         flow, piece = self._flow, self._flow.pieces[index]
-        self._left -= self._cost(piece)
+        self._left -= self._cost(index)
         if self._needs_call(piece):
             self._shown.update(flow.heads[piece.at])
-        if piece.kind != "says":
+        if piece.block >= 0:
             self._called.add(piece.at)
         self._shown.update(flow.tokens(index))
-        self._shapes[piece.at, piece.block, shape(piece.text)] += 1
+        self._shapes[piece.at, piece.block, self._record.shape(index)] += 1
         self._is_done[index] = 1
         self.chosen.append(index)
         if (piece.at, piece.block) not in self._blocks:
             self._blocks.add((piece.at, piece.block))
             for other in flow.neighbours(index, MAX_NEIGHBOURS):  # they cost less now
                 if not self._is_done[other]:
-                    heapq.heappush(self._queue, self._entry(other))
+                    heapq.heappush(self._queue, self._bound(other))
 
 
 class Record:
     """The record of one trace, for messages of any size."""
 
     def __init__(self, flow: Flow, cited: Collection[int] = ()) -> None:
-        self._flow = flow
-        self._cited = frozenset(cited)
-        """Numbers of actions that lines of the message rest on."""
+        self.flow = flow
+        self.cited = frozenset(at for at, action in enumerate(flow.actions) if action.last in cited)
+        """The indexes of actions that lines of the message rest on."""
+        self.sizes = [byte_size(piece.text) + 1 for piece in flow.pieces]
+        self._shapes: dict[int, str] = {}
+
+    def shape(self, index: int) -> str:
+        """What a piece has in common with others of its kind."""
+        if index not in self._shapes:
+            self._shapes[index] = shape(self.flow.pieces[index].text)
+        return self._shapes[index]
 
     def items(self, room: int, lines: Sequence[Line], quotes: Sequence[Item]) -> list[Item]:
         """The record in at most so many bytes, beside these lines and quotes: conclusions first, then actions."""
-        flow = self._flow
         texts = [text for item in (*lines, *quotes) for _, text in item.quotes]
         said = {word for text in texts for word in tokens(text)}
         said |= {word for line in lines for word in tokens(line.text) if not word.isalpha()}
         quoted = {line.rstrip() for text in texts for line in text.split("\n")}
-        chosen = _Filling(flow, room - END_SIZE, self._cited, said, quoted).fill()
+        chosen = _Filling(self, room - END_SIZE, said, quoted).fill()
         while True:
             found = self._found(chosen, room // FOUND_SHARE)
-            items = [*found_items(flow, found), *record_items(flow, [index for index in chosen if index not in found])]
-            if not chosen or total_size(items) + END_SIZE <= room:
+            rest = [index for index in chosen if index not in found]
+            items = [*found_items(self.flow, found), *record_items(self.flow, rest)]
+            excess = total_size(items) + END_SIZE - room
+            if not chosen or excess <= 0:
                 return items
-            chosen.pop()
+            while chosen and excess > 0:
+                excess -= self.sizes[chosen.pop()]
 
     def _found(self, chosen: Sequence[int], room: int) -> list[int]:
-        """Of what is chosen, the sentences that stand above the record: those that were chosen first."""
+        """Of what is chosen, the sentences that stand above the record: those that were chosen first and that an output
+        backs."""
         found: list[int] = []
         for index in chosen:
-            piece = self._flow.pieces[index]
-            size = byte_size(piece.text) + MARK_SIZE + 20
-            if piece.kind == "says" and size <= room:
+            size = self.sizes[index] + MARK_SIZE + 20
+            if size <= room and is_conclusion(self.flow, index):
                 found.append(index)
                 room -= size
+                if len(found) == MAX_FOUND:
+                    break
         return found
 
 
@@ -193,8 +216,8 @@ def _item(flow: Flow, at: int, indexes: Sequence[int]) -> Item:
     is_called = any(block >= 0 for block in by_block)
     for place, block in enumerate(action.blocks):
         lines = [flow.pieces[index].text for index in by_block.get(place, ())]
-        if block is head and is_called and not lines:
-            lines = [flow.head_lines[at]] if flow.head_lines[at] else []
+        if block is head and is_called and (not lines or lines[0].endswith("()")):
+            lines = [line for line in (flow.head_lines[at], *lines[1:]) if line]
         if lines or (is_called and block.kind == "output" and not block.text):
             quotes.append(_quote(block, lines))
     (mark, text), *rest = quotes

@@ -24,6 +24,7 @@ from dense.analysis.actions.action import Actions
 from dense.analysis.actions.transcript import TranscriptAction
 from dense.analysis.flow.flow import Flow
 from dense.analysis.wording.facets import and_more, describe_value, facet_text, mechanism_names
+from dense.analysis.wording.findings import describe_unmade
 from dense.message.ending import ending_sentence, hands_over
 from dense.message.key_actions import KeyAction, quote_action, rank_key_actions
 from dense.message.lines import Line
@@ -38,7 +39,6 @@ from dense.tree import (
     Issue,
     Node,
     ReconciledTree,
-    RefutedClaim,
     RequirementStatus,
     Shortcut,
     State,
@@ -57,6 +57,7 @@ IMPORTANCE = (
     "solved",  # a shortcut that succeeded
     "part",
     "task",  # a subtask that is not complete
+    "earlier-request",
     "dead-end",
     "remark",
     "unchecked",
@@ -64,22 +65,22 @@ IMPORTANCE = (
     "needs",
     "proven",
     "summary",
+    "last-request",
     "not-met",
     "last-check",
     "next-step",
     "open-issue",
     "evidence",
-    "refuted",
 )
 """Kinds of lines: what goes first if there is too little room, and what last. Final products are quoted once lines from
 `summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
 VALUES = {kind: value for value, kind in enumerate(IMPORTANCE)}
 ESSENTIAL = VALUES["summary"]
-PRODUCT_SHARE = 0.25
+PRODUCT_SHARE, SMALL_PRODUCT_SHARE, MIN_PRODUCT_ROOM = 0.35, 0.2, 5_000
 """Of the room, what final products may take; others are shown by the record."""
-NOTE_SHARE, MAX_NOTE_BYTES = 40, 300
 MAX_FAILED_CHECKS, MAX_REMARKS = 3, 4
-SAID, OUTPUT = "said", ">"
+OUTPUT = ">"
+MISSING = "deliverable_missing"
 MAX_KEPT = 40
 """An analyst that wants more actions kept than that wants none in particular."""
 TOLD_BY_RECORD = frozenset(
@@ -143,16 +144,13 @@ class _Choice:
         for place in self._order:
             if self._lines[place].value >= ESSENTIAL:
                 self._show(place, may_shorten=True)
-        floor = self.left - int(self._room * PRODUCT_SHARE)
+        floor = self.left - int(self._room * (PRODUCT_SHARE if self._room >= MIN_PRODUCT_ROOM else SMALL_PRODUCT_SHARE))
         for key in keys:
             self._quote(key, self.left - max(floor, 0))
         for place in self._order:
             self._show(place)
         missing = [key for key in keys if key.action not in self._quoted]
-        note = _left_out_note(missing, min(self.left // NOTE_SHARE, MAX_NOTE_BYTES)) if missing else None
-        lines = [*self.lines, *([note] if note is not None else [])]
-        self.left -= note.size if note is not None else 0
-        quotes = list(self._quoted.values())
+        lines, quotes = self.lines, list(self._quoted.values())
         items = self._record.items(self.left, lines, quotes)
         found = [item for item in items if item.kind == "found"]
         by_action = sorted([*quotes, *items[len(found) :]], key=action_of)
@@ -189,29 +187,6 @@ def _names(lines: Sequence[Item], keys: Sequence[KeyAction]) -> tuple[str, ...]:
     )
 
 
-def _left_out_note(keys: Sequence[KeyAction], room: int) -> Line | None:
-    """One line on the products that are left out, with their size."""
-    by_reason: dict[str, list[KeyAction]] = {}
-    for key in keys:
-        by_reason.setdefault(key.product or key.reason or f"a{key.action}", []).append(key)
-    parts = [_named(group) for group in by_reason.values()]
-    total = len(parts)
-    note = _line("left-out", "left out: ", "; ".join(parts))
-    while len(parts) > 1 and note.size > room:
-        parts.pop()
-        note = _line("left-out", "left out: ", f"{'; '.join(parts)}; {total - len(parts)} more")
-    return note if note.size <= room else shortened(note, room)
-
-
-def _named(keys: Sequence[KeyAction]) -> str:
-    """Key actions of one reason that are left out, with their size."""
-    size = sum(key.size for key in keys)
-    if len(keys) == 1:
-        return f"{f'a{keys[0].action} {keys[0].reason}'.rstrip()} ({size:,} bytes)"
-    last = max(keys, key=lambda key: key.action)
-    return f"{last.reason}: {len(keys)} actions up to a{last.action} ({size:,} bytes)"
-
-
 def _line(kind: str, label: str, text: str, *, span: str = "", about: str = "") -> Line:
     """A line that begins with its actions and what is said `about` them."""
     head = f"{span}{about}: " if span else ""
@@ -219,12 +194,12 @@ def _line(kind: str, label: str, text: str, *, span: str = "", about: str = "") 
 
 
 def _request(kind: str, label: str, request: Request) -> Line:
-    return _line(kind, label, f'"{request.words}"', span=f"a{request.first}-a{request.last}")
+    return _line(kind, label, f'"{request.words}"', span=request.span)
 
 
 def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: Sequence[Request]) -> Iterator[Line]:
     yield from _head(tree, actions)
-    yield from [_request("summary", "last-request ", request) for request in requests[-1:]]
+    yield from [_request("last-request", "last-request ", request) for request in requests[-1:]]
     yield from _next_steps(tree)
     yield from _open_issues(tree, actions)
     yield from _last_checks(tree)
@@ -234,7 +209,7 @@ def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: 
         yield _line("summary", "summary: ", summary)
     yield from _proven(tree)
     yield from sorted(_dead_ends(tree), key=lambda item: item.kind != "dead-end")
-    yield from [_request("task", "earlier-request ", request) for request in requests[:-1]]
+    yield from [_request("earlier-request", "earlier-request ", request) for request in requests[:-1]]
     current = requests[-1].first if requests else 0
     subtasks = [item for child in tree.root.children for item in _subtask(child, _first_closing(actions), current, 0)]
     yield from sorted(subtasks, key=lambda item: PLACES.get(item.kind, len(PLACES)))
@@ -267,35 +242,37 @@ def _next_steps(tree: ReconciledTree) -> Iterator[Line]:
 
 
 def _open_issues(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Line]:
-    for issue in open_issues(tree):
-        if issue.code == BROKEN_OFF:
-            continue  # the state says so
-        fatal = " (fatal)" if issue.severity == "fatal" else ""
+    """The open issues, each with the line that shows it; files that nobody made share a line."""
+    shown = [issue for issue in open_issues(tree) if issue.code != BROKEN_OFF]  # of that one the state tells
+    missing = [issue for issue in shown if issue.code == MISSING and not issue.quote]
+    for issue in shown:
         cited = action_ids(issue.evidence, tree)
+        if len(missing) > 1 and issue in missing:
+            if issue is missing[0]:
+                names = describe_unmade(name for other in missing for name in other.names)
+                line = _line("open-issue", "open-", f"{issue.id}: {names}{describe_refs(cited)}")
+                yield replace(line, issue=issue.id)
+            continue
+        fatal = " (fatal)" if issue.severity == "fatal" else ""
         text = one_line(issue.text)
         line = _line("open-issue", "open-", f"{issue.id}: {text}{fatal}{describe_refs(cited)}")
         yield replace(line, issue=issue.id)
-        if issue.claim is not None:
-            yield _refuted(issue.claim)
-            continue
-        for action, shown in evidence_lines(issue, cited, actions):
-            if shown not in text:
-                yield _quoting("evidence", f"a{action}", (CALL, shown))
-
-
-def _refuted(claim: RefutedClaim) -> Line:
-    return _quoting("refuted", f"a{claim.action} by a{claim.refuted_by}", (SAID, claim.text), (OUTPUT, claim.line))
+        for action, quote in evidence_lines(issue, cited, actions):
+            if quote not in text:
+                yield _quoting("evidence", f"a{action}", (CALL, quote))
 
 
 def _last_checks(tree: ReconciledTree) -> Iterator[Line]:
     """How each check ended that failed last, and the last that passed."""
-    failed = [check for check in tree.last_checks if not check.has_passed]
+    failed = [check for check in tree.last_checks if not (check.has_passed or check.is_required)]
     passed = [check for check in tree.last_checks if check.has_passed][-1:]
     for check in sorted([*failed[-MAX_FAILED_CHECKS:], *passed], key=lambda check: check.action):
         ended = "passed" if check.has_passed else f"failed, {check.failed} tests" if check.failed else "failed"
         later = f", not run again after the change at a{check.changed_at}" if check.changed_at else ""
         shown = "\n".join(dict.fromkeys(filter(None, (check.line, *check.names, check.reason))))
-        yield _quoting("last-check", f"a{check.action} {ended}{later}", ("$", check.command), (OUTPUT, shown))
+        command, *more = check.command.split("\n")
+        call = (f"$ {command}", "") if not more else ("$", check.command)
+        yield _quoting("last-check", f"a{check.action} {ended}{later}", call, *_short_quote(OUTPUT, shown))
 
 
 def _remarks(tree: ReconciledTree) -> Iterator[Line]:
@@ -303,10 +280,16 @@ def _remarks(tree: ReconciledTree) -> Iterator[Line]:
         yield _line("remark", "remark ", one_line(remark.text) + describe_refs(remark.evidence))
 
 
+def _short_quote(mark: str, text: str) -> list[tuple[str, str]]:
+    """A quote, on its marker line if it has one line; none of nothing."""
+    if not text:
+        return []
+    return [(mark, text)] if "\n" in text else [(f"{mark} {text}", "")]
+
+
 def _quoting(kind: str, text: str, *quotes: tuple[str, str]) -> Line:
     """A line with the words of the trace that it is about."""
-    bodies = tuple([(mark, body) for mark, body in quotes if body])
-    return Line(kind=kind, value=VALUES[kind], label=f"{kind} ", text=text, quotes=bodies or ((CALL, ""),))
+    return Line(kind=kind, value=VALUES[kind], label=f"{kind} ", text=text, quotes=quotes)
 
 
 def evidence_lines(

@@ -48,7 +48,7 @@ def action_table(rows: Sequence[ActionRow], *, head: TableHead = lambda _: (), r
             return ReportPage(tuple(whole))
         top = [*first, *head((room - total_size(first)) // 2)]
         if total_size(top) > room:
-            top = [item for one in head(room)[:1] if (item := shortened(one, room))]
+            top = [item for title in head(room)[:1] if (item := shortened(title, room))]
         return _shortened(top, actions, remarks, room - total_size(top))
 
     return fit
@@ -67,10 +67,10 @@ def _shortened(
         if first < last:
             text = describe_gap(actions[first].first, actions[last - 1].last, sum(sizes[first:last]))
             gap = [Item("left-out", ALWAYS, "left out: ", text)]
-        found = [*rows[:first], *gap, *rows[last:]]
-        if total_size(found) <= room:
+        shown = [*rows[:first], *gap, *rows[last:]]
+        if total_size(shown) <= room:
             names = tuple(item.text for item in gap) or ("parts of long texts",)
-            return ReportPage((*top, *found), names)
+            return ReportPage((*top, *shown), names)
         if last < len(rows):  # the room was planned too tightly, or the last row alone is larger than all of it
             last += 1
         elif first:

@@ -63,8 +63,8 @@ def method(name: str) -> AnyMethod:
         loaded = getattr(import_module(module), attribute)
         if isinstance(loaded, MethodEntry):
             return method(loaded.path)
-        made = loaded()
-        return made if name in METHODS else _checked(made, name)  # types and tests check our own
+        instance = loaded()
+        return instance if name in METHODS else _checked(instance, name)  # types and tests check our own
     except UnknownMethod:
         raise
     except (ImportError, AttributeError, SyntaxError) as error:  # their text is enough
@@ -95,31 +95,31 @@ def _described(name: str) -> MethodEntry | None:
     return loaded if isinstance(loaded, MethodEntry) else None
 
 
-def _checked(made: Any, name: str) -> AnyMethod:
+def _checked(instance: Any, name: str) -> AnyMethod:
     """The method, if it has what all three kinds need; `UnknownMethod` says what is missing."""
     for attribute in ("name", "calls"):
-        if not isinstance(getattr(made, attribute, None), str):
+        if not isinstance(getattr(instance, attribute, None), str):
             raise UnknownMethod(f"the method {name!r} lacks the text `{attribute}`; see docs/add-a-method.md")
-    if getattr(made, "sees", None) not in get_args(Sees):
+    if getattr(instance, "sees", None) not in get_args(Sees):
         raise UnknownMethod(
             f"the method {name!r} must say what it `sees`: {', '.join(get_args(Sees))}; see docs/add-a-method.md"
         )
-    if not callable(getattr(made, "feedback", None)):
+    if not callable(getattr(instance, "feedback", None)):
         raise UnknownMethod(f"the method {name!r} has no function `feedback`; see docs/add-a-method.md")
-    _check_function(made, name)
-    return cast("AnyMethod", made)
+    _check_function(instance, name)
+    return cast("AnyMethod", instance)
 
 
-def _check_function(made: Any, name: str) -> None:
+def _check_function(instance: Any, name: str) -> None:
     """Whether `feedback` can be awaited, and takes what it will be given."""
-    if not inspect.iscoroutinefunction(made.feedback):
+    if not inspect.iscoroutinefunction(instance.feedback):
         raise UnknownMethod(f"the method {name!r} must have an `async def feedback`; see docs/add-a-method.md")
-    given = FEEDBACK_ARGUMENTS[made.sees]
+    given = FEEDBACK_ARGUMENTS[instance.sees]
     try:
-        inspect.signature(made.feedback).bind(*given)
+        inspect.signature(instance.feedback).bind(*given)
     except TypeError as error:
         raise UnknownMethod(
-            f"the method {name!r} sees {made.sees!r}: `feedback` is given ({', '.join(given)}), "
+            f"the method {name!r} sees {instance.sees!r}: `feedback` is given ({', '.join(given)}), "
             f"and does not take that ({error}); see docs/add-a-method.md"
         ) from None
 

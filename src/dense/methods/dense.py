@@ -45,7 +45,7 @@ class Flat:
 
         def fit(room: int) -> ReportPage:
             report = nested(room)
-            return replace(report, items=tuple([replace(one, label=one.label.lstrip()) for one in report.items]))
+            return replace(report, items=tuple([replace(item, label=item.label.lstrip()) for item in report.items]))
 
         return _draft(fit, trees)
 

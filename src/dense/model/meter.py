@@ -143,9 +143,14 @@ def price_tries(
     for call_try in tries:
         if call_try.usage is not None:
             usd = _sum(usd, prices.usd(call_try.usage, at, model))
-        elif call_try.may_be_billed:
+        if call_try.may_be_billed and not _says_tokens(call_try.usage):
             unknown += 1
     return usd, unknown
+
+
+def _says_tokens(usage: Usage | None) -> bool:
+    """Whether a provider reported what a price can be computed of."""
+    return usage is not None and (usage.cost_usd is not None or None not in (usage.input, usage.output))
 
 
 def estimate_usage(request: ChatRequest, *, bytes_per_token: float = 4, output_tokens: int | None = None) -> Usage:
@@ -231,7 +236,8 @@ class BudgetedModel:
             self._spent += (call.usd or 0.0) + call.unknown_tries * most
             raise
         call = self._ledger.answered(request, reply)
-        self._spent += (most if call.usd is None else call.usd) + call.unknown_tries * most
+        usd = most if call.usd is None and not call.unknown_tries else call.usd or 0.0
+        self._spent += usd + call.unknown_tries * most
         return reply
 
     def _most(self, request: ChatRequest, at: str) -> float:

@@ -139,11 +139,11 @@ def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
         values = list(map(line_worth, lines))
         for line_index in (*places[:3], *places[3:][-4:]):
             values[line_index] += 2
-        seen: set[str] = set()
+        known: set[str] = set()
         for line_index, line in enumerate(lines):
-            if line in seen:
+            if line in known:
                 values[line_index] = 0  # said already
-            seen.add(line)
+            known.add(line)
     if centre is None:
         distance = [min(index, 2 * (last - index)) for index in places]
     else:
@@ -151,7 +151,7 @@ def _by_value(lines: list[str], is_listing: bool, focus: str) -> list[int]:
         for line_index in places[max(0, centre - 4) : centre + 5]:
             values[line_index] += 9
         values[centre] += 9
-    return sorted(places, key=lambda place: (-values[place], distance[place]))
+    return sorted(places, key=lambda index: (-values[index], distance[index]))
 
 
 def line_worth(line: str) -> int:

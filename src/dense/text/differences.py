@@ -34,9 +34,9 @@ def differing_leaves(new: Any, old: Any, name: str, depth: int = MAX_DEPTH) -> I
     if new == old:
         return
     if depth and isinstance(new, dict) and isinstance(old, dict):
-        one, other = cast("dict[str, Any]", new), cast("dict[str, Any]", old)
-        for key in islice(dict.fromkeys([*one, *other]), MAX_ENTRIES):
-            yield from differing_leaves(one.get(key), other.get(key), f"{name}.{key}", depth - 1)
+        entries, other = cast("dict[str, Any]", new), cast("dict[str, Any]", old)
+        for key in islice(dict.fromkeys([*entries, *other]), MAX_ENTRIES):
+            yield from differing_leaves(entries.get(key), other.get(key), f"{name}.{key}", depth - 1)
     elif depth and isinstance(new, list) and isinstance(old, list):
         ours, theirs = cast("list[Any]", new), cast("list[Any]", old)
         if len(ours) != len(theirs):

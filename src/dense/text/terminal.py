@@ -54,12 +54,12 @@ def plain_json(data: bytes) -> bytes:
 _ACTING = re.compile("[^\x00-\x7e]")
 
 
-def _written_out(found: re.Match[str]) -> str:
+def _written_out(match: re.Match[str]) -> str:
     """A character of a JSON string as its escape, if it is unsafe."""
-    if escaped(found[0]) == found[0]:
-        return found[0]
-    data = found[0].encode("utf-16-be")
-    return "".join(f"\\u{data[place] << 8 | data[place + 1]:04x}" for place in range(0, len(data), 2))
+    if escaped(match[0]) == match[0]:
+        return match[0]
+    data = match[0].encode("utf-16-be")
+    return "".join(f"\\u{data[at] << 8 | data[at + 1]:04x}" for at in range(0, len(data), 2))
 
 
 class GuardedStream(io.TextIOBase):

@@ -79,8 +79,13 @@ def step_values(step: Step, depth: int = 0) -> Values:
         values["calls"] = [_call(call) for call in step.calls]
     if step.observations:
         values["seen"] = [
-            {"text": _text(seen.text), "from": seen.origin, "exit": seen.exit_code, "error": bool(seen.is_error)}
-            for seen in step.observations
+            {
+                "text": _text(observation.text),
+                "from": observation.origin,
+                "exit": observation.exit_code,
+                "error": bool(observation.is_error),
+            }
+            for observation in step.observations
         ]
     if step.subagents and depth < 3:
         values["agents"] = [

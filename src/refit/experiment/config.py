@@ -251,8 +251,8 @@ class AnalystConfig(StrictConfig):
 
     @model_serializer
     def _as_keys(self) -> dict[str, Any]:
-        found = {name: getattr(self.options, name) for name in ANALYST_KEYS}
-        kept = {name: value for name, value in found.items() if name in SHOWN_KEYS or value != OPTIONS[name].default}
+        values = {name: getattr(self.options, name) for name in ANALYST_KEYS}
+        kept = {name: value for name, value in values.items() if name in SHOWN_KEYS or value != OPTIONS[name].default}
         return {**kept, "prices": self.prices.model_dump(mode="json") if self.prices is not None else None}
 
 
@@ -399,7 +399,7 @@ def read_config(path: Path) -> ExperimentConfig:
         raise BadConfig(f"{path}: no YAML: {' '.join(str(error).split())}") from None
     except RecursionError:
         raise BadConfig(f"{path}: no experiment: its values are nested too deeply") from None
-    except ValueError as error:  # of a number or a date that only looks like one
+    except (ValueError, AttributeError) as error:  # of a number or a date that only looks like one
         raise BadConfig(f"{path}: no YAML: {error}") from None
     if not isinstance(data, dict):
         raise BadConfig(f"{path}: an experiment maps name, tasks, recipients and methods; see docs/refit.md")

@@ -139,11 +139,11 @@ class CellExecutor:
         problem = "tried before"
         while self.state.of(cell).failures <= self.plan.config.retries:
             self._check_stopped()
-            made = await self._make(cell, source, folder, earlier)
-            if isinstance(made, Prepared):
-                return made
-            problem = str(made)
-            if isinstance(made, MissingInput):
+            outcome = await self._make(cell, source, folder, earlier)
+            if isinstance(outcome, Prepared):
+                return outcome
+            problem = str(outcome)
+            if isinstance(outcome, MissingInput):
                 break  # what the attempt does not have, it will not have next time
         tries = self.state.of(cell).failures
         often = "1 try" if tries == 1 else f"{tries} tries"
@@ -267,7 +267,7 @@ class CellExecutor:
         except Exception as error:  # a method is somebody's own code
             problem = DenseError(describe_exception(error, self._maker.module_of(cell.method)))
         else:
-            self._note(prepared.made, cell)
+            self._note(prepared.recorded, cell)
             self._in_a_row = 0
             return prepared
         finally:

@@ -60,7 +60,7 @@ class Prepared(Struct, frozen=True):
     """What the recipient gets; None for the task alone."""
     items: tuple[MemoryItem, ...]
     """What this and later rounds remember, oldest first."""
-    made: FeedbackMade
+    recorded: FeedbackMade
     """For the store."""
 
 
@@ -123,19 +123,19 @@ class FeedbackMaker:
         """The module of a method's class."""
         return type(self._methods[name]).__module__
 
-    def kept(self, made: FeedbackMade, cell_folder: Path, earlier: Sequence[MemoryItem]) -> Prepared | None:
+    def kept(self, recorded: FeedbackMade, cell_folder: Path, earlier: Sequence[MemoryItem]) -> Prepared | None:
         """What an earlier run left in `cell_folder`; None if it is incomplete, or not what the store says."""
-        if not made.message_sha256:
-            return Prepared(None, tuple(earlier), made)
+        if not recorded.message_sha256:
+            return Prepared(None, tuple(earlier), recorded)
         try:
             message = (cell_folder / MESSAGE).read_bytes().decode()
             item = msgspec.json.decode((cell_folder / FOLDER / ITEM).read_bytes(), type=MemoryItem)
         except (OSError, ValueError):
             return None
-        is_same = sha256(message.encode()).hexdigest() == made.message_sha256
+        is_same = sha256(message.encode()).hexdigest() == recorded.message_sha256
         # An experiment that had fewer rounds fitted the report for fewer shares.
         is_enough = len(item.reports) >= self._shares
-        return Prepared(message, self._remembered(earlier, item), made) if is_same and is_enough else None
+        return Prepared(message, self._remembered(earlier, item), recorded) if is_same and is_enough else None
 
     def _remembered(self, earlier: Sequence[MemoryItem], item: MemoryItem | None) -> tuple[MemoryItem, ...]:
         return (*earlier, item)[-self._config.memory :] if item is not None else tuple(earlier)

@@ -20,7 +20,7 @@ from dense.readers.json_value import number, obj, objs, string, whole
 from dense.redact import clean_line, redact_text
 from dense.text.clip import clip_middle
 from dense.text.terminal import plain_line
-from dense.trajectory import Step, Usage
+from dense.trajectory import Step, Usage, uncached
 from refit.harness.harness import AttemptResult
 from refit.harness.verifier_checks import read_checks
 
@@ -104,7 +104,7 @@ def _usage(parts: list[dict[str, Any]]) -> tuple[Usage | None, bool]:
 def _usage_of(context: dict[str, Any]) -> Usage:
     total, cached = whole(context.get("n_input_tokens")), whole(context.get("n_cache_tokens"))
     return Usage(
-        input=None if total is None else max(total - (cached or 0), 0),
+        input=uncached(total, cached),
         cache_read=cached,
         output=whole(context.get("n_output_tokens")),
         cost_usd=number(context.get("cost_usd")),

@@ -149,8 +149,10 @@ class HarborHarness:
                 notices += agent_notices(trial, recipient)
                 for task in tasks:
                     instruction_of(task)
-                    made = await self._construct(task, recipient, folder, f"{task}: with recipient {recipient.name!r}")
-                    if variables and has_separate_verifier(made):
+                    task_trial = await self._construct(
+                        task, recipient, folder, f"{task}: with recipient {recipient.name!r}"
+                    )
+                    if variables and has_separate_verifier(task_trial):
                         raise DenseError(
                             f"{task}: its verifier has an environment of its own, for which Harbor does not read "
                             f"`${{NAME}}`; take {', '.join(variables)} out of {ENV}"

@@ -68,11 +68,11 @@ def build(
 
 def _settings_of(experiment: Experiment) -> dict[str, MethodSettings]:
     """Profile and budget of each method, where all its results have the same."""
-    found: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    settings: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for result in experiment.results:
         if result.cell.round and (result.profile or result.budget):
-            found[result.cell.method].add((result.profile, result.budget))
-    return {method: MethodSettings(*next(iter(one))) for method, one in found.items() if len(one) == 1}
+            settings[result.cell.method].add((result.profile, result.budget))
+    return {method: MethodSettings(*next(iter(used))) for method, used in settings.items() if len(used) == 1}
 
 
 def _check_excluded(exclude: Collection[str], tasks: Collection[str]) -> None:
@@ -188,9 +188,11 @@ def _mean(numbers: Iterable[float | None]) -> float | None:
 
 def _ranked_outcomes(outcomes: Sequence[TaskOutcome], names: MethodNames) -> list[TaskOutcome]:
     """Methods of one round against each other; round 0 is no method, and ablations and privileged ones are apart."""
-    found = list(outcomes)
+    ranked = list(outcomes)
     for round in {outcome.round for outcome in outcomes}:
-        ours = [at for at, one in enumerate(found) if one.round == round and names[one.method].role == "method"]
-        for at, place in zip(ours, rank([found[at].rate for at in ours], most_is_best=True), strict=True):
-            found[at] = replace(found[at], rank=place)
-    return found
+        ours = [
+            at for at, outcome in enumerate(ranked) if outcome.round == round and names[outcome.method].role == "method"
+        ]
+        for at, position in zip(ours, rank([ranked[at].rate for at in ours], most_is_best=True), strict=True):
+            ranked[at] = replace(ranked[at], rank=position)
+    return ranked

@@ -32,8 +32,8 @@ class Side(Struct, frozen=True):
         known = {name.method: name for name in name_methods(methods_of(self.experiment), self.experiment.privileged)}
         if wanted is None or wanted not in known:
             what = "name one of its methods" if wanted is None else f"has no method {wanted!r}"
-            place = self.experiment.folder or self.experiment.name
-            raise DenseError(f"{place}: {what}: {place}#METHOD; there are {', '.join(known)}")
+            origin = self.experiment.folder or self.experiment.name
+            raise DenseError(f"{origin}: {what}: {origin}#METHOD; there are {', '.join(known)}")
         return known[wanted]
 
 
@@ -67,10 +67,12 @@ def compare(
         raise DenseError(
             f"no recipient is in both experiments: {', '.join(theirs)} in one, {', '.join(ours)} in the other"
         )
-    found = [_compared(theirs[name], ours[name], left, right, round, draws, seed) for name in recipients or common]
-    if not any(one.difference.points.known for one in found):
+    comparisons = [
+        _compared(theirs[name], ours[name], left, right, round, draws, seed) for name in recipients or common
+    ]
+    if not any(comparison.difference.points.known for comparison in comparisons):
         raise DenseError(f"no pair is scored on both sides ({left.label} and {right.label} in round {round})")
-    return found
+    return comparisons
 
 
 def _compared(

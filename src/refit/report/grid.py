@@ -76,7 +76,7 @@ class ResultGrid(Struct, frozen=True):
         for pairs in self.planned.values():
             for task, repetition in pairs:
                 counts[task].add(repetition)
-        return max((len(found) for found in counts.values()), default=0)
+        return max((len(repetitions) for repetitions in counts.values()), default=0)
 
     def counts(self, condition: Condition) -> CellCounts:
         """Its cells, by what came of them."""
@@ -129,37 +129,37 @@ def _pair(cell: Cell) -> Pair:
 
 def _check(results: Iterable[Result]) -> None:
     """What would silently spoil a number is refused."""
-    seen: set[tuple[str, Condition, Pair]] = set()
+    known_keys: set[tuple[str, Condition, Pair]] = set()
     for result in results:
         cell = result.cell
         if cell.round > 0 and cell.method == RUN0:
             raise DenseError(f"{cell}: `{RUN0}` is the name of round 0; name the method that this run had feedback of")
         key = (cell.recipient, _condition(cell), _pair(cell))
-        if key in seen:
+        if key in known_keys:
             raise DenseError(f"{cell}: there are two results of this cell; keep the first that was scored")
-        seen.add(key)
+        known_keys.add(key)
 
 
 def methods_of(experiment: Experiment) -> list[str]:
     """All methods in the order of the experiment; those that it does not list follow as they come."""
     cells = (*experiment.planned, *(result.cell for result in experiment.results))
-    found = dict.fromkeys((*experiment.methods, *(cell.method for cell in cells if cell.round > 0)))
-    return [method for method in found if method != RUN0]
+    names = dict.fromkeys((*experiment.methods, *(cell.method for cell in cells if cell.round > 0)))
+    return [method for method in names if method != RUN0]
 
 
 def unscored_cells(experiment: Experiment) -> tuple[UnscoredCell, ...]:
     """Every cell without a grade, with the reason, sorted."""
-    found = [
+    unscored = [
         UnscoredCell(result.cell, False, why_unscored(result), result.attempt.is_out_of_context)
         for result in experiment.results
         if not is_scored(result)
     ]
     has_result = {result.cell for result in experiment.results}
-    lost = {invalid.cell for invalid in found}
-    found += [
+    lost = {invalid.cell for invalid in unscored}
+    unscored += [
         UnscoredCell(cell, True, _why_missing(cell, lost)) for cell in experiment.planned if cell not in has_result
     ]
-    return tuple(sorted(found, key=lambda invalid: invalid.cell))
+    return tuple(sorted(unscored, key=lambda invalid: invalid.cell))
 
 
 def why_unscored(result: Result) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 from refit.report.model import Interval, MeanEstimate
 
 MINUS = "−"
 NOTHING = "—"
+EXACT = Context(prec=400)
+"""Enough for every digit of any float before its point."""
 BOUND = "‡"
 """Behind an interval that is a bound."""
 
@@ -15,7 +17,7 @@ BOUND = "‡"
 def format_fixed(value: float, digits: int, *, sign: bool = False) -> str:
     """With so many digits after the point and commas between thousands. Twelve digits are what a number is taken to
     have: the rest is the noise of binary fractions, and must not decide where a half goes."""
-    rounded = Decimal(f"{value:.12g}").quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
+    rounded = Decimal(f"{value:.12g}").quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP, context=EXACT)
     text = f"{abs(rounded):,.{digits}f}"
     if rounded < 0:
         return MINUS + text
@@ -27,17 +29,17 @@ def format_number(value: float | None, digits: int, *, sign: bool = False, unit:
     return NOTHING if value is None else format_fixed(value, digits, sign=sign) + unit
 
 
-def format_interval(found: Interval | None, digits: int, *, sign: bool = False, scale: float = 1.0) -> str:
+def format_interval(interval: Interval | None, digits: int, *, sign: bool = False, scale: float = 1.0) -> str:
     """In brackets, with a mark where it is a bound; empty where there is none."""
-    if found is None:
+    if interval is None:
         return ""
-    low, high = (format_fixed(end * scale, digits, sign=sign) for end in (found.low, found.high))
-    return f"[{low}, {high}]{BOUND if found.kind == 'bound' else ''}"
+    low, high = (format_fixed(end * scale, digits, sign=sign) for end in (interval.low, interval.high))
+    return f"[{low}, {high}]{BOUND if interval.kind == 'bound' else ''}"
 
 
-def format_range(found: Interval, digits: int) -> str:
+def format_range(interval: Interval, digits: int) -> str:
     """For sentences about a change: from … to …"""
-    return f"{format_fixed(found.low, digits, sign=True)} to {format_fixed(found.high, digits, sign=True)}"
+    return f"{format_fixed(interval.low, digits, sign=True)} to {format_fixed(interval.high, digits, sign=True)}"
 
 
 def format_p(p: float | None) -> str:
@@ -57,6 +59,6 @@ def known_of(estimate: MeanEstimate) -> str:
     return "" if estimate.known == estimate.of else f"{estimate.known} of {estimate.of} known"
 
 
-def count_of(count: int, one: str, many: str = "") -> str:
+def count_of(count: int, singular: str, many: str = "") -> str:
     """1 task, 2 tasks."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {singular if count == 1 else many or singular + 's'}"

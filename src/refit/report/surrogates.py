@@ -24,7 +24,7 @@ def writable_experiment(experiment: Experiment) -> Experiment:
 
 def escape_surrogates(text: str) -> str:
     """The text with each half written out as its number."""
-    return LONE_SURROGATE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+    return LONE_SURROGATE.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
 def _escape_value(value: Any) -> Any:

@@ -133,11 +133,11 @@ def _cut(title: str) -> str:
 
 def _aligned(table: ReportTable) -> list[str]:
     """How each column is set. Names that would not fit on a page are set as paragraphs."""
-    found: list[str] = []
+    alignments: list[str] = []
     for at, _ in enumerate(table.header):
         longest = max((len(line.entries[at].text) for line in table.lines), default=0)
-        found.append("r" if at >= table.names else PARAGRAPH if longest > MAX_NAME_CHARS else "l")
-    return found
+        alignments.append("r" if at >= table.names else PARAGRAPH if longest > MAX_NAME_CHARS else "l")
+    return alignments
 
 
 def _tex_lines(lines: Sequence[TableRow], align: Sequence[str]) -> list[str]:

@@ -109,26 +109,26 @@ def headline(recipient: str, rows: Sequence[MethodRow], differences: Sequence[Di
     main = focus(rows)
     if main is None:
         return f"{recipient}: {_nothing(rows)}, so nothing can be said of feedback."
-    found = {difference.family: difference for difference in differences if difference.method == main.method}
+    by_family = {difference.family: difference for difference in differences if difference.method == main.method}
     rivals = sum(row.role == main.role and row.method != "none" and row.passed.value is not None for row in rows)
     text = _rate(recipient, main, repetitions, is_chosen=base_method(main.method) != OURS and rivals > 1)
     if main.source_passed is not None:
         text += f" after {format_fixed(main.source_passed, 2)} % in round 0"
-    gains = [_gain(found[RUN0])] if RUN0 in found else []
-    if "none" in found:
-        gains.append(f"{_gain(found['none'])} against a second try without feedback")
+    gains = [_gain(by_family[RUN0])] if RUN0 in by_family else []
+    if "none" in by_family:
+        gains.append(f"{_gain(by_family['none'])} against a second try without feedback")
     apart = " It saw outcomes, and no method that did not is scored." if main.role == "privileged" else ""
-    return f"{': '.join(filter(None, (text, '; '.join(gains))))}{_end(rows, found)}{apart}"
+    return f"{': '.join(filter(None, (text, '; '.join(gains))))}{_end(rows, by_family)}{apart}"
 
 
 def _nothing(rows: Sequence[MethodRow]) -> str:
     """Why there is no main result."""
-    made = [row for row in rows if row.method != "none"]
-    if not made:
+    reruns = [row for row in rows if row.method != "none"]
+    if not reruns:
         return "no run with feedback is there" + (" (a second try has none)" if rows else "")
-    if any(row.counts.unpaired for row in made):
+    if any(row.counts.unpaired for row in reruns):
         return "no run with feedback is scored together with its first attempt"
-    if any(row.counts.invalid for row in made):
+    if any(row.counts.invalid for row in reruns):
         return "runs with feedback are there, and none was ever scored"
     return "no run with feedback is scored yet"
 
@@ -161,13 +161,13 @@ def _gain(difference: Difference) -> str:
     return f"{text} (95 % interval {format_range(points.interval, 2)}{p})"
 
 
-def _end(rows: Sequence[MethodRow], found: Mapping[str, Difference]) -> str:
+def _end(rows: Sequence[MethodRow], by_family: Mapping[str, Difference]) -> str:
     """What follows of it for feedback."""
     if lack := missing_control(rows):
         return f". {lack}: the change cannot be distinguished from that of a second try."
-    if "none" not in found:
+    if "none" not in by_family:
         return "."
-    control = found["none"]
+    control = by_family["none"]
     if control.verdict == "no claim":
         reason = control.says.removeprefix("no claim: ")
         return f". No claim that the feedback is the cause: {reason}."
@@ -259,8 +259,8 @@ def _main_difference(report: RecipientReport) -> Difference | None:
     main = focus(report.rows)
     if main is None:
         return None
-    found = {difference.family: difference for difference in report.differences if difference.method == main.method}
-    return found.get("none") or found.get(RUN0)
+    by_family = {difference.family: difference for difference in report.differences if difference.method == main.method}
+    return by_family.get("none") or by_family.get(RUN0)
 
 
 def _short(difference: Difference) -> str:
@@ -333,7 +333,7 @@ def _unscored(
     for label in dict.fromkeys(row.label for row in rows):
         counts = [row.counts for row in rows if row.label == label]
         if invalid := sum(map(number, counts)):
-            yield f"{label} {invalid:,} of {count_of(sum(one.planned for one in counts), 'cell')}"
+            yield f"{label} {invalid:,} of {count_of(sum(count.planned for count in counts), 'cell')}"
 
 
 def _matched(report: RecipientReport) -> Iterator[str]:
@@ -356,9 +356,9 @@ def _tokens(rows: Sequence[MethodRow]) -> Iterator[str]:
         yield f"Recipient tokens are unknown for {unknown:,} of {of}: means are over those that are known."
     if partial:
         yield f"Tokens of {partial:,} of {of} are those of completed calls only; unfinished calls are not in them."
-    made = dict.fromkeys(row.label for row in rows if row.is_generated is None and row.passed.known)
-    if made:
-        yield f"What feedback took is not recorded for: {', '.join(made)}."
+    unrecorded = dict.fromkeys(row.label for row in rows if row.is_generated is None and row.passed.known)
+    if unrecorded:
+        yield f"What feedback took is not recorded for: {', '.join(unrecorded)}."
 
 
 def _money(recipient: str, rows: Sequence[MethodRow], analyst: Prices | None) -> Iterator[str]:

@@ -55,20 +55,22 @@ def write_json(report: Report, folder: Path) -> None:
 
 def write_tables(report: Report, folder: Path) -> None:
     """`tables/*.{md,csv,tex}`, and `all.tex`, a document of all of them. Tables of an earlier report do not stay."""
-    place = folder / "tables"
-    place.mkdir(exist_ok=True)
-    for old in place.iterdir():
+    table_folder = folder / "tables"
+    table_folder.mkdir(exist_ok=True)
+    for old in table_folder.iterdir():
         if old.suffix in (".md", ".csv", ".tex"):
             old.unlink()
-    found = tables(report)
-    for table in found:
-        (place / f"{table.name}.md").write_text(markdown(table, report.notes), encoding="utf-8")
-        (place / f"{table.name}.csv").write_text(comma_separated(table, report.notes), encoding="utf-8", newline="")
-        (place / f"{table.name}.tex").write_text(latex(table, report.notes), encoding="ascii")
-    (place / "all.tex").write_text(_document(found), encoding="ascii")
+    report_tables = tables(report)
+    for table in report_tables:
+        (table_folder / f"{table.name}.md").write_text(markdown(table, report.notes), encoding="utf-8")
+        (table_folder / f"{table.name}.csv").write_text(
+            comma_separated(table, report.notes), encoding="utf-8", newline=""
+        )
+        (table_folder / f"{table.name}.tex").write_text(latex(table, report.notes), encoding="ascii")
+    (table_folder / "all.tex").write_text(_document(report_tables), encoding="ascii")
 
 
-def _document(found: Sequence[ReportTable]) -> str:
+def _document(report_tables: Sequence[ReportTable]) -> str:
     packages = "\\usepackage[landscape,margin=15mm]{geometry}\n\\usepackage{booktabs,longtable}"
-    inputs = "\n".join(f"\\input{{{table.name}}}\n\\clearpage" for table in found)
+    inputs = "\n".join(f"\\input{{{table.name}}}\n\\clearpage" for table in report_tables)
     return f"\\documentclass{{article}}\n{packages}\n\\begin{{document}}\n{inputs}\n\\end{{document}}\n"

@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dense
-from dense.analysis.actions.shell.grammar import MAX_PARSED_CHARS, pieces
+from dense.analysis.actions.calls import parse_call, shell_text
+from dense.analysis.actions.shell.grammar import MAX_PARSED_CHARS, parse, pieces
 from dense.analysis.actions.shell.heredocs import take_heredocs
 from dense.analysis.actions.step_effects import commands, effects
 from dense.errors import DenseError
@@ -181,3 +182,20 @@ def test_characters_of_the_upper_planes_do_not_end_the_process() -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert "\U0001f600.txt" in json.loads(done.stdout)[-1], "the text itself is kept"
+
+
+@pytest.mark.parametrize(
+    "text", ["`", "```", "```a\n", ")", "<a>", "<", "<<", "()", "|a|b|\n", "def f():\n", "cd a && "]
+)
+def test_nonsense_of_any_length_takes_linear_time(text: str) -> None:
+    """Of backticks 160 KB took 21 s, and the folder of the shell grew with each `cd`."""
+    call = ToolCall("bash", {"command": text * (160_000 // len(text))}, "c1")
+    assert_within(3, lambda: parse(shell_text(parse_call(call)) or ""))
+
+
+def test_a_long_program_is_read_to_its_end() -> None:
+    """Nonsense ends the reading of a text, length does not."""
+    text = "".join(f"if test -f a{number}; then echo {number}; fi\n" for number in range(3_000))
+    found = parse(f"{text}python3 last.py")
+    assert len(text) > 100_000
+    assert found[-1].words == ("python3", "last.py")

@@ -191,7 +191,7 @@ MISTAKES = [
 ]
 ONE_BY_ONE = """
 import contextlib, io, json, sys
-from dense.cli import main
+from dense.cli.app import main
 
 for arguments in json.loads(sys.argv[1]):
     sys.argv[1:] = ["refit", *arguments]

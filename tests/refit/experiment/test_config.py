@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,8 @@ def test_a_budget_is_bytes_the_paper_s_or_the_default(tmp_path: Path, given: str
         (("recipients: [", "recipients: [{name: kimi, agent: nop}, "), "recipients: recipient 'kimi' is there twice"),
         (("tasks: {path: tasks/}", "tasks: {dataset: terminal-bench@2.1}"), "say `environment: {type: sandbox, force"),
         (("name: demo", "name: [demo"), "no YAML"),
-        (("[none,", "['dense.methods.baselines.task_only:Advisor',"), "write 'refit.baselines.task_only:Advisor'"),
+        (("name: demo", "name: !!timestamp x"), "no YAML"),
+        (("repetitions: 3", f"repetitions: {'9' * 5_000}"), "no YAML"),
         (("environment: sandbox", "environment: 'dense.harness.own:X'"), "write 'refit.harness.own:X'"),
     ],
 )
@@ -94,6 +96,29 @@ def test_everything_wrong_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(BadConfig) as error:
         read_config(written(tmp_path, text))
     assert all(place in str(error.value) for place in ("rounds:", "memory:", "recipients.0.agent: is missing"))
+
+
+MOVED = (
+    ("environment", "dense.harness.sandbox.environment:SandboxEnvironment"),
+    ("methods", "dense.methods.baselines.task_only:NoFeedback"),
+    ("methods", "dense.methods.baselines.task_only:Advisor"),
+    ("methods", "dense.methods.baselines.replay:SelfReflection"),
+    ("methods", "dense.methods.baselines.replay:VerifierFeedback"),
+    ("methods", "dense.methods.baselines.all_at_once:AllAtOnce"),
+    ("methods", "dense.methods.baselines.step_by_step:StepByStep"),
+)
+"""Every class that an experiment of release 0.1 could name and that is elsewhere now."""
+
+
+@pytest.mark.parametrize(("key", "path"), MOVED)
+def test_a_moved_class_is_refused_with_the_name_that_it_has_now(tmp_path: Path, key: str, path: str) -> None:
+    change = ("environment: sandbox", f"environment: '{path}'") if key == "environment" else ("[none,", f"['{path}',")
+    with pytest.raises(BadConfig) as error:
+        read_config(written(tmp_path, ISSUE.replace(*change)))
+    module, _, name = str(error.value).rpartition("write '")[2].rstrip("'").partition(":")
+    spec = find_spec(module)
+    assert spec is not None and spec.origin is not None
+    assert f"class {name}(" in (source := Path(spec.origin).read_text()) or f"class {name}:" in source
 
 
 @pytest.mark.parametrize("text", ["", "- a\n", "just words", "\xff"])

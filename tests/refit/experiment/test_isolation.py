@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dense.cli import app
+from dense.cli.app import app
 from dense.errors import DenseError
 from refit.experiment.experiment import experiment_of
 from refit.harness.sandbox import preflight_now

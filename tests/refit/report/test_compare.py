@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dense.cli import main
+from dense.cli.app import main
 from dense.errors import DenseError
 from refit.experiment.experiment import import_table
 from refit.experiment.results_table.files import ResultTable

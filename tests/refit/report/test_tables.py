@@ -75,6 +75,13 @@ def test_rounding(value: float, digits: int, text: str) -> None:
     assert format_fixed(value, digits, sign=True) == text
 
 
+@pytest.mark.parametrize("value", [1e308, -1.7976931348623157e308, 5e-324, 0.0, 1e27, 123456789012345.678])
+def test_any_number_can_be_written(value: float) -> None:
+    for digits in (0, 2, 12):
+        text = format_fixed(value, digits).replace(",", "").replace("−", "-")
+        assert float(text) == pytest.approx(value, rel=1e-11, abs=1)
+
+
 def test_small_things_about_numbers() -> None:
     assert format_number(None, 2) == "—" and format_number(1.25, 1, unit="%") == "1.3%"
     assert format_interval(Interval(-1.0, 2.0), 1, sign=True) == "[−1.0, +2.0]" and format_interval(None, 1) == ""

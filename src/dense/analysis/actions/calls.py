@@ -16,7 +16,8 @@ from dense.knowledge.programs import known_program, program_name
 from dense.knowledge.tools import COMMAND_KEYS, KEY_PRESS, SHELL_FENCES, SHELL_NAME, Kind, Tool, known_tool, plain_name
 from dense.trajectory import ToolCall
 
-FENCE = re.compile(r"```(\w*)[^\n]*\n(.*?)```", re.DOTALL)
+FENCE = re.compile(r"```(\w*+)[^\n`]*+\n(.*?)```", re.DOTALL)
+"""Possessive, and no backtick behind the language: any number of fences that are none is passed over once."""
 MAX_COMMAND_CHARS = 400
 """So much of an argument shows whether it is a command line."""
 

@@ -191,12 +191,12 @@ def _json(value: Any) -> str:
 
 def observation_view(step: Step, limit: int) -> str:
     """What came back."""
-    seen = step.observations
-    if not seen:
+    observations = step.observations
+    if not observations:
         return "(nothing came back)"
     parts = [
-        _marks(observation, number if len(seen) > 1 else None) + observation.text.strip()
-        for number, observation in enumerate(seen, 1)
+        _marks(observation, number if len(observations) > 1 else None) + observation.text.strip()
+        for number, observation in enumerate(observations, 1)
     ]
     return _joined(parts, limit) or "(empty)"
 
@@ -258,7 +258,7 @@ def subtask_view(subtask: str, members: Sequence[Node], target: Leaf, limits: Li
 
 def _around(members: Sequence[Node], target: Leaf, limits: Limits) -> str:
     """The members that are near the target, which is in one of them."""
-    centre = next((place for place, node in enumerate(members) if _holds(node, target)), 0)
+    centre = next((position for position, node in enumerate(members) if _holds(node, target)), 0)
     reach = min(MAX_NEIGHBOURS, max(1, limits.queue // 100))
     first, last = max(0, centre - reach), min(len(members), centre + reach + 1)
     return "\n".join(

@@ -14,14 +14,16 @@ from dense.text.guarded import GuardedPattern
 from dense.text.sentences import first_sentences
 
 FAILURE_ADMITTED = FindingCode(
-    "failure_admitted",
-    "The agent's closing words say that the task is not done.",
-    "serious",
+    name="failure_admitted",
+    meaning="The agent's closing words say that the task is not done.",
+    severity="serious",
     opens_issue=True,
     raised_at="root",
 )
 CLOSING_DOUBT = FindingCode(
-    "closing_doubt", "The agent's closing words say that something does not match or was not verified.", "doubt"
+    name="closing_doubt",
+    meaning="The agent's closing words say that something does not match or was not verified.",
+    severity="doubt",
 )
 ADMISSION = GuardedPattern(pattern("admission"))
 DOUBT = GuardedPattern(pattern("closing_doubt"))

@@ -18,11 +18,13 @@ from dense.analysis.evidence.trace import TraceEvidence
 from dense.knowledge.words import pattern
 from dense.text.guarded import GuardedPattern
 
-CHECK_FAILED = FindingCode("check_failed", "A test or check failed and did not pass again.", "serious")
+CHECK_FAILED = FindingCode(
+    name="check_failed", meaning="A test or check failed and did not pass again.", severity="serious"
+)
 REQUIRED_CHECK_FAILED = FindingCode(
-    "required_check_failed",
-    "The task asks for a check to pass, and its last run fails.",
-    "serious",
+    name="required_check_failed",
+    meaning="The task asks for a check to pass, and its last run fails.",
+    severity="serious",
     opens_issue=True,
 )
 UNEXCUSED = ("edited_later", "unchanged")

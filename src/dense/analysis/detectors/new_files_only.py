@@ -12,17 +12,23 @@ from dense.analysis.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS
 
 UNREQUESTED_FILES = FindingCode(
-    "unrequested_files", "The submission adds files that nobody asked for.", "doubt", covers_failures=False
+    name="unrequested_files",
+    meaning="The submission adds files that nobody asked for.",
+    severity="doubt",
+    covers_failures=False,
 )
 CHANGES_NOT_SUBMITTED = FindingCode(
-    "changes_not_submitted",
-    "The submission holds none of the programs that were changed.",
-    "serious",
+    name="changes_not_submitted",
+    meaning="The submission holds none of the programs that were changed.",
+    severity="serious",
     opens_issue=True,
     raised_at="root",
 )
 EXPECTATION_REWRITTEN = FindingCode(
-    "expectation_rewritten", "The submission rewrites what an existing test expects.", "serious", covers_failures=False
+    name="expectation_rewritten",
+    meaning="The submission rewrites what an existing test expects.",
+    severity="serious",
+    covers_failures=False,
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from dense.analysis.actions.transcript import TranscriptAction
@@ -24,7 +24,7 @@ FAILURE = re.compile(
 """Words of lines that say what went wrong: the only word list of this package, and no condition for anything."""
 is_failure = matcher(FAILURE)
 
-KIND_WORTH: dict[PieceKind, float] = {"says": 1.4, "call": 1.2, "body": 0.5, "output": 1.0}
+KIND_WORTH: dict[PieceKind, float] = {"says": 1.4, "code": 1.0, "call": 1.2, "body": 0.5, "output": 1.0}
 """A sentence sums up; a line of a file that was written matters less than what running it showed."""
 RARITY, USE = 0.9, 1.5
 UNUSED, OPAQUE_UNUSED, OF_TASK = 0.25, 0.3, 0.3
@@ -88,6 +88,11 @@ class Flow:
             else:
                 self._known.add(word)
 
+    def first_shown_at(self, token: str) -> float:
+        """The index of the action whose output shows a new token first; infinite for any other token."""
+        index = self.first_shown.get(token)
+        return self.pieces[index].at if index is not None else math.inf
+
     def tokens(self, index: int) -> set[str]:
         """The tokens of the piece with an index."""
         return self._tokens[index]
@@ -102,10 +107,6 @@ class Flow:
         while last < most and (pieces[last + 1].at, pieces[last + 1].block) == block:
             last += 1
         return range(first, last + 1)
-
-    def uses(self, token: str) -> set[int]:
-        """The indexes of the actions that use a new token after it was shown."""
-        return self._uses.get(token, set())
 
     @cached_property
     def worth(self) -> dict[str, float]:
@@ -150,7 +151,21 @@ class Flow:
             return bonus + (CLOSING if piece.kind == "says" else LAST)
         return bonus + (NEARLY_LAST if piece.at > last - NEAR_END else 0.0)
 
-    def gain(self, index: int, shown: Counter[str], *, with_head: bool = False) -> float:
+    @cached_property
+    def gains(self) -> list[float]:
+        """What each piece adds if nothing is shown yet: it never adds more."""
+        worth = self.worth
+        return [
+            sum([worth[word] for word in words]) ** SUBLINEAR * KIND_WORTH[piece.kind] + bonus
+            for piece, words, bonus in zip(self.pieces, self._tokens, self.bonuses, strict=True)
+        ]
+
+    @cached_property
+    def head_gains(self) -> list[float]:
+        """What the head line of each action adds at most if it is shown with its first piece."""
+        return [sum([self.worth[word] for word in head]) ** SUBLINEAR for head in self.heads]
+
+    def gain(self, index: int, shown: Mapping[str, int], *, with_head: bool = False) -> float:
         """What a piece adds to what is shown already; `with_head` if it opens its action."""
         piece, worth = self.pieces[index], self.worth
         words = self._tokens[index]
@@ -158,6 +173,6 @@ class Flow:
             words = words | self.heads[piece.at]
         total = 0.0
         for word in words:
-            count = shown[word]
-            total += worth[word] * (AGAIN / count if count else 1.0)
+            count = shown.get(word)
+            total += worth[word] * AGAIN / count if count else worth[word]
         return total**SUBLINEAR * KIND_WORTH[piece.kind] + self.bonuses[index]

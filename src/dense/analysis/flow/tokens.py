@@ -19,10 +19,11 @@ SHAPE_CHARS = 14
 def tokens(text: str) -> set[str]:
     """The tokens of a text, in lower case; of a path its last part too."""
     found = set(TOKEN.findall(text.lower()))
-    for token in [token for token in found if "/" in token or len(token) > MAX_TOKEN_CHARS]:
-        found.add(token.rpartition("/")[2][:MAX_TOKEN_CHARS])
-        if len(token) > MAX_TOKEN_CHARS:
-            found.discard(token)
+    if "/" in text or len(text) > MAX_TOKEN_CHARS:
+        for token in [token for token in found if "/" in token or len(token) > MAX_TOKEN_CHARS]:
+            found.add(token.rpartition("/")[2][:MAX_TOKEN_CHARS])
+            if len(token) > MAX_TOKEN_CHARS:
+                found.discard(token)
     return found
 
 

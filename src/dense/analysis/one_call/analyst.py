@@ -131,8 +131,8 @@ class OneCallAnalyst:
                 notes.append(str(error))
                 is_unanswered = not answer and isinstance(error.__cause__, CallFailed)
                 break
-            found, wrong = read_object(reply)
-            answer = found if correction is None else corrected(answer, found)
+            fields, wrong = read_object(reply)
+            answer = fields if correction is None else corrected(answer, fields)
             reader = AnswerReader(first, last, texts.of)
             if wrong and correction is None:
                 reader.problem("the answer", wrong)
@@ -195,7 +195,7 @@ def _closed_pieces(answer: Mapping[str, Any], reader: AnswerReader, digests: Seq
     return Pieces(
         root=replace(whole.root, parts=_phases(answer, reader, subtasks)),
         requirements=whole.requirements,
-        shortcuts=(*(one for digest in digests for one in digest.pieces.shortcuts), *whole.shortcuts),
+        shortcuts=(*(shortcut for digest in digests for shortcut in digest.pieces.shortcuts), *whole.shortcuts),
         issues=(*issues, *whole.issues),
         products=products,
         next_steps=whole.next_steps,
@@ -209,15 +209,15 @@ def _phases(answer: Mapping[str, Any], reader: AnswerReader, subtasks: Sequence[
     phases: list[NodePiece] = []
     at = 0
     for number, item in enumerate(as_list(answer.get("phases"))):
-        place = f"phases[{number}]"
+        path = f"phases[{number}]"
         fields = as_object(item)
-        found = re.fullmatch(r"\[?s?(\d{1,6})\]?", as_text(fields.get("to")))
-        end = min(int(found[1]), len(subtasks)) if found else None
+        match = re.fullmatch(r"\[?s?(\d{1,6})\]?", as_text(fields.get("to")))
+        end = min(int(match[1]), len(subtasks)) if match else None
         if end is None or end <= at:
-            reader.problem(f"{place}.to", f"must be a subtask after s{at}, up to s{len(subtasks)}")
+            reader.problem(f"{path}.to", f"must be a subtask after s{at}, up to s{len(subtasks)}")
             continue
         members = tuple(subtasks[at:end])
-        phases.append(members[0] if len(members) == 1 else _phase(fields, members, reader, place))
+        phases.append(members[0] if len(members) == 1 else _phase(fields, members, reader, path))
         at = end
     if at < len(subtasks):
         if answer:
@@ -226,43 +226,43 @@ def _phases(answer: Mapping[str, Any], reader: AnswerReader, subtasks: Sequence[
     return tuple(phases)
 
 
-def _phase(fields: Mapping[str, Any], members: tuple[NodePiece, ...], reader: AnswerReader, place: str) -> NodePiece:
+def _phase(fields: Mapping[str, Any], members: tuple[NodePiece, ...], reader: AnswerReader, path: str) -> NodePiece:
     first, last = members[0].first, members[-1].last
-    return reader.node(fields, first, last, members, place)
+    return reader.node(fields, first, last, members, path)
 
 
 def _known_issues(
     answer: Mapping[str, Any], reader: AnswerReader, issues: Sequence[IssuePiece]
 ) -> tuple[IssuePiece, ...]:
     """The issues of the windows: those that are the same merged, those that were fixed later closed."""
-    found = list(issues)
+    known = list(issues)
     merged: set[int] = set()
     for number, item in enumerate(as_list(answer.get("known_issues"))):
-        place = f"known_issues[{number}]"
+        path = f"known_issues[{number}]"
         fields = as_object(item)
         index = _issue_index(fields.get("id"), len(issues))
         if index is None:
-            reader.problem(f"{place}.id", f"must be one of i1 to i{len(issues)}")
+            reader.problem(f"{path}.id", f"must be one of i1 to i{len(issues)}")
             continue
-        fixed = reader.later(fields.get("fixed_by"), found[index].evidence, f"{place}.fixed_by")
+        fixed = reader.later(fields.get("fixed_by"), known[index].evidence, f"{path}.fixed_by")
         if fixed:
-            found[index] = replace(found[index], fixed_by=fixed)
+            known[index] = replace(known[index], fixed_by=fixed)
         if fields.get("same_as") is None:
             continue
         same = _issue_index(fields.get("same_as"), len(issues))
         if same is None or same == index:
-            reader.problem(f"{place}.same_as", f"must be another one of i1 to i{len(issues)}")
+            reader.problem(f"{path}.same_as", f"must be another one of i1 to i{len(issues)}")
             continue
         kept, gone = min(same, index), max(same, index)
-        evidence = tuple(sorted({*found[kept].evidence, *found[gone].evidence}))
-        later = tuple(n for n in {*found[kept].fixed_by, *found[gone].fixed_by} if n > evidence[-1])
-        severity = min(found[kept].severity, found[gone].severity, key=SEVERITIES.index)
-        quote = found[kept].quote or found[gone].quote
-        found[kept] = replace(found[kept], evidence=evidence, fixed_by=later, severity=severity, quote=quote)
+        evidence = tuple(sorted({*known[kept].evidence, *known[gone].evidence}))
+        later = tuple(n for n in {*known[kept].fixed_by, *known[gone].fixed_by} if n > evidence[-1])
+        severity = min(known[kept].severity, known[gone].severity, key=SEVERITIES.index)
+        quote = known[kept].quote or known[gone].quote
+        known[kept] = replace(known[kept], evidence=evidence, fixed_by=later, severity=severity, quote=quote)
         merged.add(gone)
-    return tuple(issue for index, issue in enumerate(found) if index not in merged)
+    return tuple(issue for index, issue in enumerate(known) if index not in merged)
 
 
 def _issue_index(value: object, count: int) -> int | None:
-    found = re.fullmatch(r"i?(\d{1,6})", as_text(value))
-    return int(found[1]) - 1 if found and 1 <= int(found[1]) <= count else None
+    match = re.fullmatch(r"i?(\d{1,6})", as_text(value))
+    return int(match[1]) - 1 if match and 1 <= int(match[1]) <= count else None

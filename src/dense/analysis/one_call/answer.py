@@ -121,10 +121,10 @@ class AnswerReader:
         """The text of an action, for looking up quotes."""
         self.problems: list[str] = []
 
-    def problem(self, place: str, what: str) -> None:
+    def problem(self, path: str, what: str) -> None:
         """Note what is wrong with a piece."""
         if len(self.problems) < MAX_LISTED_PROBLEMS:
-            self.problems.append(f"{place}: {what}")
+            self.problems.append(f"{path}: {what}")
 
     def pieces(self, answer: Mapping[str, Any], *, is_whole: bool = True) -> Pieces:
         """All pieces. A window (`is_whole` false) has no requirements, next steps and verdict on the whole."""
@@ -157,24 +157,24 @@ class AnswerReader:
             parts=parts,
         )
 
-    def nodes(self, given: object, place: str) -> tuple[NodePiece, ...]:
+    def nodes(self, given: object, path: str) -> tuple[NodePiece, ...]:
         """The subtasks. Each begins where the one before it ended, so gaps and overlaps cannot be written."""
-        nodes = self._siblings(as_list(given), self._first, place)
+        nodes = self._siblings(as_list(given), self._first, path)
         at = nodes[-1].last + 1 if nodes else self._first
         if at > self._last:
             return tuple(nodes)
         if nodes and self._last - at < FORGOTTEN_ACTIONS:
             nodes[-1] = _stretched(nodes[-1], self._last)
         else:
-            self.problem(place, f"a{at} to a{self._last} are in no subtask")
+            self.problem(path, f"a{at} to a{self._last} are in no subtask")
             nodes.append(NodePiece(first=at, last=self._last, title=f"a{at} to a{self._last}, not analysed"))
         return tuple(nodes)
 
-    def _siblings(self, given: Sequence[object], first: int, place: str) -> list[NodePiece]:
+    def _siblings(self, given: Sequence[object], first: int, path: str) -> list[NodePiece]:
         nodes: list[NodePiece] = []
         at = first
         for number, item in enumerate(given):
-            here = f"{place}[{number}]"
+            here = f"{path}[{number}]"
             fields = _without_lone_part(as_object(item))
             parts = self._siblings(as_list(fields.get("parts")), at, f"{here}.parts")
             end = parts[-1].last if parts else as_integer(fields.get("to"))
@@ -222,73 +222,71 @@ class AnswerReader:
                 values.append(ValuePiece(text, check))
         return tuple(values)
 
-    def verdict(self, fields: Mapping[str, Any], place: str) -> tuple[Coherence, Completion]:
+    def verdict(self, fields: Mapping[str, Any], path: str) -> tuple[Coherence, Completion]:
         """Coherence and completion. Coherence may be left out where nothing contradicts; completion may not."""
-        completion: Completion = self._choice(fields.get("completion"), Completion, "unknown", f"{place}.completion")
+        completion: Completion = self._choice(fields.get("completion"), Completion, "unknown", f"{path}.completion")
         if as_text(fields.get("coherence")):
             fallback: Coherence = "insufficient_evidence"
-            return self._choice(fields["coherence"], Coherence, fallback, f"{place}.coherence"), completion
+            return self._choice(fields["coherence"], Coherence, fallback, f"{path}.coherence"), completion
         return "coherent" if completion in {"complete", "incomplete"} else "insufficient_evidence", completion
 
-    def _choice(self, value: object, allowed: Any, fallback: Any, place: str) -> Any:
+    def _choice(self, value: object, allowed: Any, fallback: Any, path: str) -> Any:
         words = get_args(allowed)
         given = as_text(value).lower().replace(" ", "_").replace("-", "_")
         if given in words:
             return given
-        self.problem(place, f"is {given or 'missing'}; it must be one of {', '.join(words)}")
+        self.problem(path, f"is {given or 'missing'}; it must be one of {', '.join(words)}")
         return fallback
 
     def requirements(self, answer: Mapping[str, Any]) -> tuple[RequirementPiece, ...]:
         """What the task demands. A `yes` or `no` without an action that shows it is `unchecked`."""
-        found: list[RequirementPiece] = []
+        requirements: list[RequirementPiece] = []
         for number, item in enumerate(as_list(answer.get("requirements"))):
             fields = as_object(item)
             text = as_text(fields.get("text")) if fields else as_text(item)
             if not text:
                 continue
-            place = f"requirements[{number}]"
+            path = f"requirements[{number}]"
             met = {"true": "yes", "false": "no"}.get(
                 as_text(fields.get("met")).lower(), as_text(fields.get("met")).lower()
             )
-            by = self.references(fields.get("by"), f"{place}.by")
+            by = self.references(fields.get("by"), f"{path}.by")
             if met == "yes" and not by:
-                self.problem(
-                    f"{place}.by", "`yes` needs the action that shows it; without one it counts as `unchecked`"
-                )
+                self.problem(f"{path}.by", "`yes` needs the action that shows it; without one it counts as `unchecked`")
                 met = "unchecked"
-            found.append(RequirementPiece(text, cast("Met", met if met in get_args(Met) else "unchecked"), by))
-        return tuple(found)
+            requirements.append(RequirementPiece(text, cast("Met", met if met in get_args(Met) else "unchecked"), by))
+        return tuple(requirements)
 
     def issues(self, answer: Mapping[str, Any]) -> tuple[IssuePiece, ...]:
         """Issues with evidence. Only later evidence closes one; a quote that is in no action is dropped."""
-        found: list[IssuePiece] = []
+        issues: list[IssuePiece] = []
         for number, item in enumerate(as_list(answer.get("issues"))):
-            place = f"issues[{number}]"
+            path = f"issues[{number}]"
             fields = as_object(item)
             text = as_text(fields.get("text"))
             if not text:
-                self.problem(f"{place}.text", "is missing")
+                self.problem(f"{path}.text", "is missing")
                 continue
-            evidence = self.references(fields.get("evidence"), f"{place}.evidence")
+            evidence = self.references(fields.get("evidence"), f"{path}.evidence")
             if not evidence:
-                self.problem(f"{place}.evidence", "must name an action that shows it; the last one is taken")
+                self.problem(f"{path}.evidence", "must name an action that shows it; the last one is taken")
                 evidence = (self._last,)
-            quote, evidence = self._quote(as_text(fields.get("quote")), evidence, place)
-            fixed = self.later(fields.get("fixed_by"), evidence, f"{place}.fixed_by")
+            quote, evidence = self._quote(as_text(fields.get("quote")), evidence, path)
+            fixed = self.later(fields.get("fixed_by"), evidence, f"{path}.fixed_by")
             severity: Severity = "fatal" if fields.get("fatal") in (True, "true", "yes") else "serious"
-            found.append(IssuePiece(text, evidence, quote, fixed, severity))
-        return tuple(found)
+            issues.append(IssuePiece(text, evidence, quote, fixed, severity))
+        return tuple(issues)
 
-    def later(self, given: object, evidence: Sequence[int], place: str) -> tuple[int, ...]:
+    def later(self, given: object, evidence: Sequence[int], path: str) -> tuple[int, ...]:
         """The actions that close an issue: only those later than all that shows it."""
-        fixed = self.references(given, place)
+        fixed = self.references(given, path)
         early = [number for number in fixed if number <= max(evidence)]
         if early:
             rule = "only later evidence closes an issue"
-            self.problem(place, f"{_listed(early)} is not later than the evidence {_listed(evidence)}; {rule}")
+            self.problem(path, f"{_listed(early)} is not later than the evidence {_listed(evidence)}; {rule}")
         return tuple(number for number in fixed if number not in early)
 
-    def _quote(self, quote: str, evidence: tuple[int, ...], place: str) -> tuple[str, tuple[int, ...]]:
+    def _quote(self, quote: str, evidence: tuple[int, ...], path: str) -> tuple[str, tuple[int, ...]]:
         """The quote, if the cited actions hold it; if only another action does, that one is evidence too."""
         wanted = _squeezed(quote)
         if not wanted:
@@ -298,34 +296,32 @@ class AnswerReader:
         for number in range(self._first, self._last + 1):
             if wanted in _squeezed(self._text_of(number)):
                 return quote, tuple(sorted({*evidence, number}))
-        self.problem(
-            f"{place}.quote", f"“{quote[:80]}” is in none of the actions; copy a line exactly, or leave it out"
-        )
+        self.problem(f"{path}.quote", f"“{quote[:80]}” is in none of the actions; copy a line exactly, or leave it out")
         return "", evidence
 
     def shortcuts(self, answer: Mapping[str, Any]) -> tuple[ShortcutPiece, ...]:
         """Stretches of tries by their first and last actions."""
-        found: list[ShortcutPiece] = []
+        shortcuts: list[ShortcutPiece] = []
         for number, item in enumerate(as_list(answer.get("shortcuts"))):
-            place = f"shortcuts[{number}]"
+            path = f"shortcuts[{number}]"
             fields = as_object(item)
             first, last = as_integer(fields.get("from")), as_integer(fields.get("to"))
             first, last = (last if first is None else first), (first if last is None else last)
             if first is None or last is None or not self._first <= first <= last <= self._last:
-                self.problem(place, f"`from` and `to` must be actions, {self._first} to {self._last}")
+                self.problem(path, f"`from` and `to` must be actions, {self._first} to {self._last}")
                 continue
             dead_end = as_text(fields.get("dead_end"))
             working_path = as_text(fields.get("working_path"))
             if not dead_end and not working_path:
-                self.problem(f"{place}.dead_end", "is missing")
+                self.problem(f"{path}.dead_end", "is missing")
                 continue
-            outcome = self._choice(fields.get("outcome"), ShortcutOutcome, "unknown", f"{place}.outcome")
-            found.append(ShortcutPiece(first, last, dead_end, working_path, outcome))
-        return tuple(found)
+            outcome = self._choice(fields.get("outcome"), ShortcutOutcome, "unknown", f"{path}.outcome")
+            shortcuts.append(ShortcutPiece(first, last, dead_end, working_path, outcome))
+        return tuple(shortcuts)
 
     def products(self, answer: Mapping[str, Any]) -> tuple[ProductPiece, ...]:
         """What is delivered, with the action that wrote its final version."""
-        found: list[ProductPiece] = []
+        products: list[ProductPiece] = []
         for number, item in enumerate(as_list(answer.get("products"))):
             fields = as_object(item)
             action, check = as_integer(fields.get("action")), as_integer(fields.get("check"))
@@ -333,31 +329,31 @@ class AnswerReader:
                 self.problem(f"products[{number}].action", f"must be an action, {self._first} to {self._last}")
                 continue
             is_later = check is not None and action <= check <= self._last
-            found.append(ProductPiece(as_text(fields.get("path")), action, check if is_later else None))
-        return tuple(found)
+            products.append(ProductPiece(as_text(fields.get("path")), action, check if is_later else None))
+        return tuple(products)
 
     def next_steps(self, answer: Mapping[str, Any]) -> tuple[NextStepPiece, ...]:
         """What to do next. A step that rests on no action is untested."""
-        found: list[NextStepPiece] = []
+        steps: list[NextStepPiece] = []
         for number, item in enumerate(as_list(answer.get("next_steps"))[:MAX_NEXT_STEPS]):
             fields = as_object(item)
             text = as_text(fields.get("do")) if fields else as_text(item)
             because = self.references(fields.get("because"), f"next_steps[{number}].because")
             if text:
-                found.append(NextStepPiece(text, because, fields.get("untested") in (True, "true") or not because))
-        return tuple(found)
+                steps.append(NextStepPiece(text, because, fields.get("untested") in (True, "true") or not because))
+        return tuple(steps)
 
     def labels(self, answer: Mapping[str, Any]) -> tuple[LabelPiece, ...]:
         """Labels other than 0. They are hints, so a wrong one is passed over without a word."""
-        found: list[LabelPiece] = []
+        labels: list[LabelPiece] = []
         for item in as_list(answer.get("labels")):
             fields = as_object(item)
             action, label = as_integer(fields.get("action")), as_integer(fields.get("label"))
             if action is not None and self._first <= action <= self._last and label in (-1, -2):
-                found.append(LabelPiece(action, cast("Label", label), as_text(fields.get("why"))))
-        return tuple(found)
+                labels.append(LabelPiece(action, cast("Label", label), as_text(fields.get("why"))))
+        return tuple(labels)
 
-    def references(self, given: object, place: str) -> tuple[int, ...]:
+    def references(self, given: object, path: str) -> tuple[int, ...]:
         """The actions that a field names, in order, each once; unknown ones are named as a problem."""
         items = as_list(given) if not isinstance(given, int | float) or isinstance(given, bool) else [given]
         numbers = [as_integer(item) for item in items]
@@ -367,7 +363,7 @@ class AnswerReader:
             if number is None or not self._first <= number <= self._last
         ]
         if wrong:
-            self.problem(place, f"{', '.join(wrong)}: no such action; there are {self._first} to {self._last}")
+            self.problem(path, f"{', '.join(wrong)}: no such action; there are {self._first} to {self._last}")
         return tuple(
             sorted({number for number in numbers if number is not None and self._first <= number <= self._last})
         )
@@ -403,8 +399,8 @@ def as_integer(value: object) -> int | None:
     """7 for 7, 7.0, "7", "a7" and "[a7]"; None for anything else."""
     if value is None or isinstance(value, bool):
         return None
-    found = re.fullmatch(r"\[?a?(-?\d{1,9})\]?(?:\.0+)?", str(value).strip())
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"\[?a?(-?\d{1,9})\]?(?:\.0+)?", str(value).strip())
+    return int(match[1]) if match else None
 
 
 def _squeezed(text: str) -> str:

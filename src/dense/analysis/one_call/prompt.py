@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import count
 
+from dense.analysis.actions.requests import with_context
 from dense.analysis.actions.show import escape_headers, show
 from dense.analysis.actions.transcript import TranscriptAction
 from dense.analysis.actions.wrappers import visible
@@ -106,7 +107,7 @@ def render_one_call(
 
 
 def _task_text(task: Task | None) -> str:
-    return visible(task.instruction.strip()) if task is not None and task.instruction.strip() else NO_TASK
+    return visible(with_context(task).strip()) if task is not None and task.instruction.strip() else NO_TASK
 
 
 def _fitted(actions: Sequence[TranscriptAction], room: int) -> str:
@@ -184,7 +185,7 @@ def _node_line(node: NodePiece) -> str:
     text = clip_middle(node.summary, MAX_DIGEST_CHARS)
     needs = f" Needs: {'; '.join(node.mechanisms)}." if node.mechanisms else ""
     order = f" Order: {'; '.join(node.order)}." if node.order else ""
-    values = "; ".join(f"{one.text} (a{one.check})" for one in node.values if one.check)
+    values = "; ".join(f"{value.text} (a{value.check})" for value in node.values if value.check)
     return f"a{node.first}-a{node.last} {node.completion}: {node.title}. {text}{needs}{order}" + (
         f" Values: {values}." if values else ""
     )

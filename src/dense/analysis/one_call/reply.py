@@ -52,7 +52,7 @@ def _closed(text: str) -> str:
     stack: list[str] = []
     in_string = is_escaped = False
     best, best_stack = 0, list[str]()
-    for place, character in enumerate(text):
+    for position, character in enumerate(text):
         if in_string:
             if is_escaped:
                 is_escaped = False
@@ -70,9 +70,9 @@ def _closed(text: str) -> str:
         elif character in "}]":
             if not stack or _CLOSING[stack.pop()] != character:
                 break
-            best, best_stack = place + 1, list(stack)
+            best, best_stack = position + 1, list(stack)
             if not stack:
                 break
         elif character == "," and stack:
-            best, best_stack = place, list(stack)
+            best, best_stack = position, list(stack)
     return text[:best] + "".join(_CLOSING[opened] for opened in reversed(best_stack))

@@ -30,13 +30,14 @@ def tree_draft(pieces: Pieces, asked: tuple[Asked, ...] = ()) -> TreeDraft:
     root = _without_lone_part(pieces.root)
     places = _Places(root, pieces)
     return TreeDraft(
-        places.subtask(root, ROOT_LEVEL),
-        asked,
-        tuple(
-            RequirementStatus(one.text, one.met, _names(one.by), code_names(one.text)) for one in pieces.requirements
+        root=places.subtask(root, ROOT_LEVEL),
+        asked=asked,
+        requirements=tuple(
+            RequirementStatus(requirement.text, requirement.met, _names(requirement.by), code_names(requirement.text))
+            for requirement in pieces.requirements
         ),
-        tuple(NextStep(one.text, _names(one.because), one.is_untested) for one in pieces.next_steps),
-        tuple(Product(one.path, one.action, one.check) for one in pieces.products),
+        next_steps=tuple(NextStep(step.text, _names(step.because), step.is_untested) for step in pieces.next_steps),
+        products=tuple(Product(product.path, product.action, product.check) for product in pieces.products),
     )
 
 
@@ -69,7 +70,7 @@ class _Places:
 
     def __init__(self, root: NodePiece, pieces: Pieces) -> None:
         self._pieces = pieces
-        self._labels = {one.action: one for one in pieces.labels}
+        self._labels = {label.action: label for label in pieces.labels}
         self._raised: dict[int, list[int]] = {}
         """The issues that each node raises, by the node's identity and the issue's number."""
         self._resolved: dict[int, list[int]] = {}
@@ -123,15 +124,15 @@ class _Places:
             facets=self._facets(node),
             groups=tuple(
                 GroupDraft(
-                    first=one.first,
-                    last=one.last,
-                    title=f"a{one.first} to a{one.last}",
-                    dead_end=one.dead_end,
-                    working_path=one.working_path,
-                    outcome=one.outcome,
-                    evidence=(leaf_reference(one.first), leaf_reference(one.last)),
+                    first=shortcut.first,
+                    last=shortcut.last,
+                    title=f"a{shortcut.first} to a{shortcut.last}",
+                    dead_end=shortcut.dead_end,
+                    working_path=shortcut.working_path,
+                    outcome=shortcut.outcome,
+                    evidence=(leaf_reference(shortcut.first), leaf_reference(shortcut.last)),
                 )
-                for one in sorted(self._shortcuts.get(id(node), []), key=lambda one: one.first)
+                for shortcut in sorted(self._shortcuts.get(id(node), []), key=lambda shortcut: shortcut.first)
             ),
             verdict=self._verdict(node),
         )
@@ -141,7 +142,9 @@ class _Places:
         return LeafDraft(action, label.label, label.why) if label is not None else LeafDraft(action, 0)
 
     def _facets(self, node: NodePiece) -> Facets:
-        products = [one for one in self._pieces.products if node.first <= one.action <= node.last and not node.parts]
+        products = [
+            product for product in self._pieces.products if node.first <= product.action <= node.last and not node.parts
+        ]
         return Facets(
             artifacts=tuple([Artifact(product.path, action=product.action) for product in products]),
             key_values=tuple(

@@ -38,10 +38,10 @@ def _best_break(actions: Sequence[TranscriptAction], start: int, end: int) -> in
     """The place in the last fifth of a window at which the next action most clearly begins something new."""
     earliest = max(start + 1, end - max(1, int((end - start) * BREAK_SHARE)))
 
-    def newness(place: int) -> tuple[int, int]:
-        before, after = actions[place - 1], actions[place]
+    def newness(index: int) -> tuple[int, int]:
+        before, after = actions[index - 1], actions[index]
         score = 2 * (after.first != after.last) + (len(after.says) > 80) - 2 * before.has_failed
         score += 3 * any(block.head.endswith("from the user") for block in before.blocks)
-        return score, place
+        return score, index
 
     return max(range(earliest, end + 1), key=newness) if earliest <= end < len(actions) else end

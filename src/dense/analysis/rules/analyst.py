@@ -56,7 +56,7 @@ class RulesAnalyst:
             return msgspec.structs.replace(part, groups=tuple(groups), verdict=verdicts.verdict(part, groups))
 
         draft = TreeDraft(
-            judged(SubtaskDraft(level=0, children=top, facets=facets)),
+            root=judged(SubtaskDraft(level=0, children=top, facets=facets)),
             requirements=requirement_statuses(assessment),
             next_steps=next_steps(assessment),
             products=products(assessment),

@@ -88,28 +88,35 @@ def _overview(
     action is unchecked, a step that rests on none is untested."""
     names = {f"a{number}" for number in range(1, count + 1)}
 
-    def known(evidence: Iterable[str], place: str) -> tuple[str, ...]:
+    def known(evidence: Iterable[str], claim: str) -> tuple[str, ...]:
         if unknown := [name for name in evidence if name not in names]:
-            problems.append(f"{place}: no such action: {', '.join(unknown)}")
+            problems.append(f"{claim}: no such action: {', '.join(unknown)}")
         return tuple(name for name in evidence if name in names)
 
-    requirements = [msgspec.structs.replace(one, evidence=known(one.evidence, one.text)) for one in draft.requirements]
-    steps = [msgspec.structs.replace(one, evidence=known(one.evidence, one.text)) for one in draft.next_steps]
-    products = [one for one in draft.products if 1 <= one.action <= count]
+    requirements = [
+        msgspec.structs.replace(requirement, evidence=known(requirement.evidence, requirement.text))
+        for requirement in draft.requirements
+    ]
+    steps = [msgspec.structs.replace(step, evidence=known(step.evidence, step.text)) for step in draft.next_steps]
+    products = [product for product in draft.products if 1 <= product.action <= count]
     return (
         tuple(
-            msgspec.structs.replace(one, met="unchecked") if one.met == "yes" and not one.evidence else one
-            for one in requirements
-            if one.text.strip()
+            msgspec.structs.replace(requirement, met="unchecked")
+            if requirement.met == "yes" and not requirement.evidence
+            else requirement
+            for requirement in requirements
+            if requirement.text.strip()
         ),
         tuple(
-            msgspec.structs.replace(one, is_untested=one.is_untested or not one.evidence)
-            for one in steps
-            if one.text.strip()
+            msgspec.structs.replace(step, is_untested=step.is_untested or not step.evidence)
+            for step in steps
+            if step.text.strip()
         ),
         tuple(
-            one if one.check is None or one.action <= one.check <= count else msgspec.structs.replace(one, check=None)
-            for one in products
+            product
+            if product.check is None or product.action <= product.check <= count
+            else msgspec.structs.replace(product, check=None)
+            for product in products
         ),
     )
 
@@ -141,7 +148,7 @@ class _Coverage:
                 yield child
             else:
                 inner = tuple(self._children(child))
-                level = max([child.level, 1, *(one.level + 1 for one in inner if isinstance(one, SubtaskDraft))])
+                level = max([child.level, 1, *(draft.level + 1 for draft in inner if isinstance(draft, SubtaskDraft))])
                 yield msgspec.structs.replace(child, children=inner, level=level)
 
     def _missing(self, end: int) -> Iterator[LeafDraft]:
@@ -248,21 +255,21 @@ class _Acceptance:
         names = self.assembly.issue_names
         issues = [
             msgspec.structs.replace(
-                one,
-                evidence=self._translated(one.evidence),
-                resolution=self._translated(one.resolution),
-                restates=names.get(one.restates, f"?{one.restates}") if one.restates else "",
+                issue,
+                evidence=self._translated(issue.evidence),
+                resolution=self._translated(issue.resolution),
+                restates=names.get(issue.restates, f"?{issue.restates}") if issue.restates else "",
             )
-            for one in verdict.issues
+            for issue in verdict.issues
         ]
-        resolved = {names.get(key, f"?{key}"): self._translated(found) for key, found in verdict.resolved.items()}
+        resolved = {names.get(key, f"?{key}"): self._translated(evidence) for key, evidence in verdict.resolved.items()}
         keys = self._translated(verdict.key_actions)
         return msgspec.structs.replace(verdict, issues=tuple(issues), resolved=resolved, key_actions=keys)
 
     def _translated(self, references: Iterable[str]) -> tuple[str, ...]:
         """Identifiers in the place of keys; an unknown one is marked, for validation to find."""
         names = self._nodes, self.assembly.shortcut_names
-        return tuple([next((by[one] for by in names if one in by), f"?{one}") for one in references])
+        return tuple([next((by[key] for by in names if key in by), f"?{key}") for key in references])
 
     def _note(self, parent: Subtask, problems: Iterable[str]) -> None:
         self._problems += [f"{parent.id}: {problem}" for problem in problems]

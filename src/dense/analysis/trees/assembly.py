@@ -164,7 +164,7 @@ class Assembly:
         severities: set[Severity] = {issue.severity for issue in verdict.issues if not issue.resolution}
         state = state_of(verdict.coherence, verdict.completion, severities)
         resolved = tuple(verdict.resolved)
-        found = Verdict(
+        accepted = Verdict(
             coherence=verdict.coherence,
             completion=verdict.completion,
             state=state,
@@ -175,7 +175,7 @@ class Assembly:
             restated_fatal=tuple(dict.fromkeys(issue.restates for issue in restated if issue.severity == "fatal")),
         )
         summary = verdict.summary.strip() or parent.summary or fallback_summary(parent.children)
-        return msgspec.structs.replace(parent, summary=summary, verdict=found)
+        return msgspec.structs.replace(parent, summary=summary, verdict=accepted)
 
 
 def said(text: str) -> str:

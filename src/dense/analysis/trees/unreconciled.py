@@ -20,8 +20,7 @@ def unreconciled(trees: Accepted) -> ReconciledTree:
     counts: its summary has drawn those below it together."""
     source = trees.source.root
     issues = [
-        Issue(id=f"issue_{number}", text=text, raised_at=place)
-        for number, (place, text) in enumerate(_left_open(source))
+        Issue(id=f"issue_{number}", text=text, raised_at=node) for number, (node, text) in enumerate(_left_open(source))
     ]
     keys = tuple([leaf.id for leaf in leaves(source) if trees.assessment.actions.effects(leaf.action).is_key])
     root = replace(

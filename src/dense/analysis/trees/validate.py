@@ -43,12 +43,12 @@ def require(problems: Sequence[str]) -> None:
 
 def valid_groups(groups: Iterable[GroupDraft], known: Known) -> tuple[list[GroupDraft], list[str]]:
     """The groups that cover two or more whole neighbouring children, none of them twice, with known references."""
-    firsts = {first_action(child): place for place, child in enumerate(known.children)}
-    lasts = {last_action(child): place for place, child in enumerate(known.children)}
+    firsts = {first_action(child): position for position, child in enumerate(known.children)}
+    lasts = {last_action(child): position for position, child in enumerate(known.children)}
     valid: list[GroupDraft] = []
     problems: list[str] = []
     end = -1
-    for number, group in enumerate(sorted(groups, key=lambda one: one.first), 1):
+    for number, group in enumerate(sorted(groups, key=lambda group: group.first), 1):
         first, last = firsts.get(group.first), lasts.get(group.last)
         if first is None or last is None or first >= last:
             problems.append(f"group {number}: a{group.first} to a{group.last} are not two or more whole children")

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -350,9 +350,7 @@ WORDINGS: dict[str, Wording] = {
     ),
     "ended_without_handover": Wording(
         _ended_without_handover,
-        lambda one: (
-            f"Hand over{' before the limit' if one.text('quote') else ''}: this attempt broke off after a{one.opened}."
-        ),
+        lambda _: "",  # that a run must end is no advice
     ),
     "action_announced": Wording(
         lambda one, _: (
@@ -399,3 +397,9 @@ def describe_demand(one: DemandEvidence) -> str:
             return f"port {subject} answers"
         case "answer":
             return f"an output shows an answer of the form {subject}"
+
+
+def describe_unmade(paths: Iterable[str]) -> str:
+    """Several files that the task asks for and nobody made."""
+    names = ", ".join(f"`{one_line(path, 120)}`" for path in dict.fromkeys(paths) if path)
+    return f"The task asks for {names}, and no action made any of them"

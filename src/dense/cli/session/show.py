@@ -14,7 +14,7 @@ from rich.text import Text
 from dense.cli.option_fields import with_fields
 from dense.cli.outline import STYLES, outline_tree
 from dense.cli.read_options import ReadOptions
-from dense.cli.session.last import YesOption, confirm
+from dense.cli.session.last import YesOption
 from dense.cli.session.view import NOTHING, SessionChoice
 from dense.cli.text import SafeConsole, format_bytes, printable, shortened
 from dense.errors import DenseError
@@ -45,22 +45,9 @@ def show(
     yes: YesOption = False,
 ) -> None:
     """Show an attempt in the terminal: open issues, next steps, requirements, the tree."""
-    from dense.view import load_runs
-
     if (path is None) is not session.last:
         raise DenseError(NOTHING if path is None else "a path and --last exclude each other: choose one")
-    methods = [options.chosen_method]
-    if path is None:
-        (run,) = session.load(methods, options, yes=yes)
-    else:
-        (run,) = load_runs(
-            path,
-            methods=methods,
-            options=options,
-            format=source.format,
-            task=source.instruction,
-            confirm=lambda trajectory: confirm(trajectory, methods, options, yes=yes),
-        )
+    (run,) = session.load([path] if path else [], [options.chosen_method], options, source, yes=yes)
     print_run(run, is_plain=plain)
 
 

@@ -41,11 +41,24 @@ class SessionChoice(Struct, frozen=True):
     last: LastOption = False
     agent: AgentOption = None
 
-    def load(self, methods: Sequence[str], options: FeedbackOptions, *, yes: bool) -> list[LoadedRun]:
-        """The newest session of this folder's project, under each method."""
+    def load(
+        self, paths: Sequence[Path], methods: Sequence[str], options: FeedbackOptions, source: ReadOptions, *, yes: bool
+    ) -> list[LoadedRun]:
+        """The session if it is chosen, then what is at the paths, under each method."""
         from dense.integrations.sessions import last_session
+        from dense.view import load_runs
 
-        return load_session(last_session(Path.cwd(), self.agent), methods, options, yes=yes)
+        runs = load_session(last_session(Path.cwd(), self.agent), methods, options, yes=yes) if self.last else []
+        for path in paths:
+            runs += load_runs(
+                path,
+                methods=methods,
+                options=options,
+                format=source.format,
+                task=source.instruction,
+                confirm=lambda trajectory: confirm(trajectory, methods, options, yes=yes),
+            )
+        return runs
 
 
 @with_fields(without=("method",))
@@ -67,21 +80,11 @@ def view(
     yes: YesOption = False,
 ) -> None:
     """Write a page that shows an attempt: what is open, the tree, every action with its original text."""
-    from dense.view import load_runs, write_view
+    from dense.view import write_view
 
     if not paths and not session.last:
         raise DenseError(NOTHING)
-    methods = method or [options.chosen_method]
-    runs = session.load(methods, options, yes=yes) if session.last else []
-    for path in paths or ():
-        runs += load_runs(
-            path,
-            methods=methods,
-            options=options,
-            format=source.format,
-            task=source.instruction,
-            confirm=lambda trajectory: confirm(trajectory, methods, options, yes=yes),
-        )
+    runs = session.load(paths or (), method or [options.chosen_method], options, source, yes=yes)
     if len(runs) > 2:
         raise DenseError(
             f"a page compares two runs, and these are {len(runs)}: name two paths, or one with two methods"

@@ -13,7 +13,7 @@ from dense.model.providers import Key, ModelSpec
 from dense.model.wires.failures import failure_of
 from dense.model.wires.schemas import close_objects, describe_keywords, is_strict
 from dense.model.wires.wire import RequestForm, WireFailure, WireReply, strip_wrapping, system_prompt
-from dense.trajectory import Usage
+from dense.trajectory import Usage, uncached
 
 VERSION = 1
 
@@ -153,8 +153,7 @@ def usage(payload: bytes, *, hides_thoughts: bool = False) -> Usage:
     prompt, output = tokens.prompt_tokens, tokens.completion_tokens
     if hides_thoughts and prompt is not None and tokens.total_tokens is not None:
         output = max(tokens.total_tokens - prompt, output or 0)
-    fresh = None if prompt is None else max(0, prompt - (read or 0) - (write or 0))
-    return Usage(fresh, read, write, output, tokens.cost)
+    return Usage(uncached(prompt, read, write), read, write, output, tokens.cost)
 
 
 def _finish(reason: str, refusal: str | None) -> Finish:

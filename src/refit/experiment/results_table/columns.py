@@ -58,24 +58,24 @@ class ColumnMatch(Struct, frozen=True):
 
 def match_columns(headers: Sequence[str]) -> ColumnMatch:
     """Finds our columns among a table's. One in its own spelling goes before one in another."""
-    found = [_BY_SPELLING.get(normalize_header(header)) for header in headers]
+    columns = [_BY_SPELLING.get(normalize_header(header)) for header in headers]
     problems: list[str] = []
-    for column in {column.name: column for column in found if column is not None}.values():
-        places = [place for place, other in enumerate(found) if other is column]
-        own = [place for place in places if normalize_header(headers[place]) == column.name]
+    for column in {column.name: column for column in columns if column is not None}.values():
+        places = [position for position, other in enumerate(columns) if other is column]
+        own = [position for position in places if normalize_header(headers[position]) == column.name]
         if len(places) > 1 and len(own) != 1:
-            names = " and ".join(repr(headers[place]) for place in places)
+            names = " and ".join(repr(headers[position]) for position in places)
             problems.append(f"columns {names} are both read as {column.name}: rename or remove all but one")
-        for place in places:
-            if place not in own[:1] and len(own) == 1:
-                found[place] = None
-    there = {column.name for column in found if column is not None}
+        for position in places:
+            if position not in own[:1] and len(own) == 1:
+                columns[position] = None
+    there = {column.name for column in columns if column is not None}
     if missing := [name for name in REQUIRED if name not in there]:
         has = ", ".join(map(repr, headers)) or "nothing"
         problems.append(f"no column {', '.join(missing)} (there is {has}); docs/results-table.md lists the names")
-    unused = [header for header, column in zip(headers, found, strict=True) if column is None and header.strip()]
+    unused = [header for header, column in zip(headers, columns, strict=True) if column is None and header.strip()]
     notices = (f"columns that are not used: {', '.join(unused)}",) if unused else ()
-    return ColumnMatch(tuple(found), notices, tuple(problems))
+    return ColumnMatch(tuple(columns), notices, tuple(problems))
 
 
 def quote_value(value: object) -> str:

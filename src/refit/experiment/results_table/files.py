@@ -104,14 +104,14 @@ def write_table(
 def _format(path: Path) -> Format | None:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     is_packed = suffixes[-1:] == [".gz"]
-    found = FORMATS.get("".join(suffixes[-2:-1] if is_packed else suffixes[-1:]))
-    return None if is_packed and found == "parquet" else found
+    known = FORMATS.get("".join(suffixes[-2:-1] if is_packed else suffixes[-1:]))
+    return None if is_packed and known == "parquet" else known
 
 
 def _required_format(path: Path) -> Format:
-    if (found := _format(path)) is None:
+    if (known := _format(path)) is None:
         raise DenseError(f"{path}: a table ends in .csv, .tsv, .jsonl (each also with .gz) or .parquet")
-    return found
+    return known
 
 
 def _unpacked(data: bytes, path: Path) -> bytes:
@@ -134,10 +134,10 @@ def _decoded(data: bytes, problems: TableProblems) -> str:
 
 
 def _is_utf_16(data: bytes, problems: TableProblems) -> bool:
-    found = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    if found:
+    has_mark = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if has_mark:
         problems.add("is in UTF-16; save it as UTF-8 (in a spreadsheet: CSV UTF-8)")
-    return found
+    return has_mark
 
 
 def _columns(headers: Sequence[str], problems: TableProblems) -> tuple[tuple[Measure | None, ...], tuple[str, ...]]:

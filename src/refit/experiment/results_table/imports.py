@@ -76,13 +76,13 @@ def import_jobs(folders: Iterable[Path], methods: Mapping[str, JobArm] | None = 
     trials: dict[Path, HarborTrial] = {}
     experiments: dict[Path, ResultTable] = {}
     for root in folders:
-        found = list(_found(_folder(root), set()))
-        if not found:
+        items = list(_found(_folder(root), set()))
+        if not items:
             raise DenseError(
                 f"{root}: no Harbor trial here; give a job, or the folder around jobs: JOB/TRIAL/result.json"
             )
-        experiments |= {item: _experiment(item) for item in found if isinstance(item, Path)}
-        trials |= {item.folder: item for item in found if isinstance(item, HarborTrial)}
+        experiments |= {item: _experiment(item) for item in items if isinstance(item, Path)}
+        trials |= {item.folder: item for item in items if isinstance(item, HarborTrial)}
     arms = _arms({trial.folder.parent for trial in trials.values()}, methods or {})
     tables = [(str(folder), table) for folder, table in experiments.items()]
     return _together([*tables, ("Harbor jobs", _results(list(trials.values()), arms))])
@@ -92,16 +92,16 @@ def parse_methods(texts: Iterable[str]) -> dict[str, JobArm]:
     """What the user says of jobs, `JOB=METHOD[:ROUND]` each; the round is 1 unless it is given."""
     arms: dict[str, JobArm] = {}
     for text in texts:
-        found = _METHOD.fullmatch(text.strip())
-        method = found["method"].strip() if found else ""
-        if found is None or not method:
+        match = _METHOD.fullmatch(text.strip())
+        method = match["method"].strip() if match else ""
+        if match is None or not method:
             raise DenseError(f"{text!r}: say JOB=METHOD, or JOB=METHOD:ROUND, as in night-2=dense or night-3=dense:2")
-        number = int(found["round"] or method != RUN0)
-        if found["job"] in arms:
+        number = int(match["round"] or method != RUN0)
+        if match["job"] in arms:
             raise DenseError(f"{text!r}: something else was said of this job before")
         if method == RUN0 and number:
             raise DenseError(f"{text!r}: {RUN0} is round 0; a rerun without feedback is the method none")
-        arms[found["job"]] = JobArm(method, number) if number else JobArm()
+        arms[match["job"]] = JobArm(method, number) if number else JobArm()
     return arms
 
 
@@ -117,11 +117,11 @@ def _folder(root: Path) -> Path:
     return whole
 
 
-def _found(folder: Path, seen: set[Path]) -> Iterator[HarborTrial | Path]:
+def _found(folder: Path, visited: set[Path]) -> Iterator[HarborTrial | Path]:
     """The trials and experiments at or below a folder, in the order of their names; loops of links are cut."""
-    if folder in seen:
+    if folder in visited:
         return
-    seen.add(folder)
+    visited.add(folder)
     try:
         is_experiment = (folder / STORE_FILE).is_file()
         inner = sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
@@ -135,7 +135,7 @@ def _found(folder: Path, seen: set[Path]) -> Iterator[HarborTrial | Path]:
         yield _trial(folder, result, config)
         return
     for entry in inner:
-        yield from _found(entry.resolve(), seen)
+        yield from _found(entry.resolve(), visited)
 
 
 def _object(path: Path) -> dict[str, Any]:
@@ -150,8 +150,8 @@ def _trial(folder: Path, result: dict[str, Any], config: dict[str, Any]) -> Harb
     config = obj(result.get("config")) or config
     agent, task = obj(config.get("agent")), obj(config.get("task"))
     full = string(result.get("task_name")) or string(task.get("name")) or ""
-    place = string(task.get("path")) or string(task.get("name")) or full
-    name = re.split(r"[\\/]", place.rstrip("\\/"))[-1]
+    path = string(task.get("path")) or string(task.get("name")) or full
+    name = re.split(r"[\\/]", path.rstrip("\\/"))[-1]
     return HarborTrial(
         folder=folder,
         recipient=_recipient(agent, obj(result.get("agent_info"))),
@@ -174,10 +174,10 @@ def _recipient(agent: dict[str, Any], info: dict[str, Any]) -> str:
 def _time(value: Any) -> datetime:
     """Older releases of Harbor write times without a zone."""
     try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else NEVER
+        time = datetime.fromisoformat(value) if isinstance(value, str) else NEVER
     except ValueError:
         return NEVER
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 # From trials to results

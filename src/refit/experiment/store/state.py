@@ -53,28 +53,28 @@ class CellState(Struct, frozen=True):
             return self.imported
         if not self.scored and self.invalid is None:
             return None
-        attempt, made = self.attempted or AttemptResult(), self.feedback
-        place = f"cells/{cell.key}"
+        attempt, feedback = self.attempted or AttemptResult(), self.feedback
+        folder = f"cells/{cell.key}"
         number = self.scored or self.executions
         if not self.scored:
             attempt = replace(attempt, problem=self.invalid or attempt.problem)
         result = Result(
             cell=cell,
-            attempt=attempt.with_paths(lambda path: f"{place}/try-{number}/{path}"),
+            attempt=attempt.with_paths(lambda path: f"{folder}/try-{number}/{path}"),
             tries=max(self.executions, 1),
         )
         if cell.method == RUN0:
             return replace(result, feedback=FREE)
-        if made is None:
+        if feedback is None:
             return result
         return replace(
             result,
-            feedback=made.usage,
-            feedback_bytes=made.bytes,
-            profile=made.profile,
-            budget=made.budget,
-            feedback_folder=f"{place}/feedback" if made.message_sha256 else "",
-            message=f"{place}/message.txt" if made.message_sha256 else "",
+            feedback=feedback.usage,
+            feedback_bytes=feedback.bytes,
+            profile=feedback.profile,
+            budget=feedback.budget,
+            feedback_folder=f"{folder}/feedback" if feedback.message_sha256 else "",
+            message=f"{folder}/message.txt" if feedback.message_sha256 else "",
         )
 
 
@@ -158,8 +158,8 @@ class ExperimentState(Struct, frozen=True):
     @property
     def results(self) -> tuple[Result, ...]:
         """Of all cells that are done, in order."""
-        found = (self.cells[cell].result(cell) for cell in sorted(self.cells))
-        return tuple(result for result in found if result is not None)
+        results = (self.cells[cell].result(cell) for cell in sorted(self.cells))
+        return tuple(result for result in results if result is not None)
 
 
 def load_state(folder: Path) -> ExperimentState | None:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from refit.report.figures.canvas import SMALL, Axes, Figure, panels, save
+from refit.report.figures.canvas import SMALL, Axes, Figure, panels
 from refit.report.figures.panel import (
     Drawing,
     Value,
     ends_of,
+    finished,
     first_round,
     headed,
     labelled,
     note_height,
-    noted,
     number_of,
     paged,
     rows_of,
@@ -127,21 +127,13 @@ def _figure(report: Report, folder: Path, kind: BarKind, name: str, recipients: 
     drawn = method_styles([method.method for method in report.methods])
     for axis, recipient in zip(axes, recipients, strict=True):
         rows = {row.method: row for row in rows_of(recipient)}
-        for place, method in enumerate(methods):
-            _row(axis, place, kind, rows.get(method.method), drawn[method.method])
+        for line, method in enumerate(methods):
+            _row(axis, line, kind, rows.get(method.method), drawn[method.method])
         _fitted(axis, kind)
         headed(axis, recipient)
     method_names(axes, methods)
-    noted(figure, report.notes)
     caption = kind.caption + first_round(recipients) + unknown(recipients, kind.value, kind.known or kind.title)
-    files = save(figure, folder, name)
-    return Drawing(
-        name=name,
-        title=kind.title,
-        caption=caption,
-        files=files,
-        recipients=tuple(recipient.recipient for recipient in recipients),
-    )
+    return finished(figure, report, folder, name, kind.title, caption, recipients)
 
 
 def empty_panels(
@@ -160,27 +152,27 @@ def in_order(report: Report, recipients: Sequence[RecipientReport]) -> list[Meth
     return sorted(methods, key=lambda method: method.role == "privileged")
 
 
-def _row(axis: Axes, place: int, kind: BarKind, row: MethodRow | None, look: MethodStyle) -> None:
+def _row(axis: Axes, line: int, kind: BarKind, row: MethodRow | None, look: MethodStyle) -> None:
     """A method's bar with its interval, and its number at the right."""
     estimate = None if row is None else kind.value(row)
     value = number_of(estimate)
     if row is None or estimate is None or value is None:
-        row_text(axis, place, "unknown" if row else "not run")
+        row_text(axis, line, "unknown" if row else "not run")
         return
     if kind.lines and row.role == "privileged":
         axis.axvline(value, color="#444444", linewidth=0.9, dashes=(4, 2), zorder=3)
-        axis.plot((value,), (place,), marker="D", markersize=4, color="#444444")
+        axis.plot((value,), (line,), marker="D", markersize=4, color="#444444")
     else:
-        bar(axis, place, value, look)
-    whisker(axis, place, ends_of(estimate))
-    row_text(axis, place, kind.said(value) + ("*" if estimate.known < estimate.of and kind.known else ""))
+        bar(axis, line, value, look)
+    whisker(axis, line, ends_of(estimate))
+    row_text(axis, line, kind.said(value) + ("*" if estimate.known < estimate.of and kind.known else ""))
 
 
-def row_text(axis: Axes, place: int, text: str) -> None:
+def row_text(axis: Axes, line: int, text: str) -> None:
     """What is shown at the right of a row, in a column of its own: no bar and no line runs through it."""
     axis.annotate(
         text,
-        (1, place),
+        (1, line),
         xycoords=axis.get_yaxis_transform(),
         xytext=(32, 0),
         textcoords="offset points",
@@ -190,21 +182,21 @@ def row_text(axis: Axes, place: int, text: str) -> None:
     )
 
 
-def whisker(axis: Axes, place: int, ends: tuple[float, float] | None) -> None:
+def whisker(axis: Axes, line: int, ends: tuple[float, float] | None) -> None:
     """An interval on a bar: black with a light rim, seen on every colour."""
     if ends is None:
         return
-    axis.plot(ends, (place, place), color="white", linewidth=2.2, alpha=0.75, solid_capstyle="butt")
-    axis.plot(ends, (place, place), color="black", linewidth=0.8, marker="|", markersize=4, markeredgewidth=0.8)
+    axis.plot(ends, (line, line), color="white", linewidth=2.2, alpha=0.75, solid_capstyle="butt")
+    axis.plot(ends, (line, line), color="black", linewidth=0.8, marker="|", markersize=4, markeredgewidth=0.8)
 
 
 def bar(
-    axis: Axes, place: int, value: float, look: MethodStyle, *, left: float = 0, colour: str = "", hatch: str = ""
+    axis: Axes, line: int, value: float, look: MethodStyle, *, left: float = 0, colour: str = "", hatch: str = ""
 ) -> None:
     """One bar, from `left`, in its method's look or in another."""
     fill = colour or look.colour
     axis.barh(
-        place,
+        line,
         value,
         height=0.72,
         left=left,
@@ -234,7 +226,7 @@ def method_names(axes: Sequence[Axes], methods: Sequence[MethodName]) -> None:
     for axis in axes:
         axis.set_ylim(len(methods) - 0.4, -0.6)
         axis.tick_params(axis="y", length=0)
-        for place, method in enumerate(methods):
-            if method.role == "privileged" and place and methods[place - 1].role != "privileged":
-                axis.axhline(place - 0.5, color="#999999", linewidth=0.6, linestyle=(0, (2, 2)))
+        for line, method in enumerate(methods):
+            if method.role == "privileged" and line and methods[line - 1].role != "privileged":
+                axis.axhline(line - 0.5, color="#999999", linewidth=0.6, linestyle=(0, (2, 2)))
     axes[0].set_yticks(range(len(methods)), [labelled(method) for method in methods])

@@ -112,10 +112,10 @@ def save(figure: Figure, folder: Path, name: str) -> tuple[str, ...]:
     return files
 
 
-def legend(figure: Figure, handles: Sequence[Any], place: str = "outside lower center") -> None:
+def legend(figure: Figure, handles: Sequence[Any], location: str = "outside lower center") -> None:
     """Below all panels, in as many columns as the width has."""
     columns = legend_columns([handle.get_label() for handle in handles], figure.get_size_inches()[0])
-    figure.legend(handles=handles, loc=place, ncols=columns, handlelength=2.2, columnspacing=1.5)
+    figure.legend(handles=handles, loc=location, ncols=columns, handlelength=2.2, columnspacing=1.5)
 
 
 def legend_columns(labels: Sequence[str], width: float) -> int:

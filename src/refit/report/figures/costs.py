@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from refit.report.figures.bars import bar, empty_panels, in_order, method_names, row_text, whisker
-from refit.report.figures.canvas import Axes, legend, legend_height, save
+from refit.report.figures.canvas import Axes, legend, legend_height
 from refit.report.figures.panel import (
     Drawing,
     Value,
     ends_of,
+    finished,
     first_round,
     headed,
-    noted,
     number_of,
     paged,
     rows_of,
@@ -65,8 +65,8 @@ def _costs(report: Report, folder: Path, name: str, recipients: Sequence[Recipie
     drawn = method_styles([method.method for method in report.methods])
     for axis, recipient in zip(axes, recipients, strict=True):
         rows = {row.method: row for row in rows_of(recipient)}
-        for place, method in enumerate(methods):
-            _stack(axis, place, rows.get(method.method), drawn[method.method])
+        for line, method in enumerate(methods):
+            _stack(axis, line, rows.get(method.method), drawn[method.method])
         baseline = number_of(total(rows[RUN0])) if RUN0 in rows else None
         if baseline is not None:
             axis.axvline(baseline, color="#444444", linewidth=0.9, dashes=(4, 2), zorder=3)
@@ -76,7 +76,6 @@ def _costs(report: Report, folder: Path, name: str, recipients: Sequence[Recipie
         headed(axis, recipient)
     method_names(axes, methods)
     legend(figure, _parts())
-    noted(figure, report.notes)
     caption = (
         "Recorded tokens at the report's prices. In the method's colour: the recipient's execution; light grey with "
         "dots: making the feedback once; whiskers: 95 % intervals over tasks of both together. The dashed line is "
@@ -84,14 +83,7 @@ def _costs(report: Report, folder: Path, name: str, recipients: Sequence[Recipie
         + first_round(recipients)
         + unknown(recipients, total, "Costs")
     )
-    files = save(figure, folder, name)
-    return Drawing(
-        name=name,
-        title=TITLE,
-        caption=caption,
-        files=files,
-        recipients=tuple(recipient.recipient for recipient in recipients),
-    )
+    return finished(figure, report, folder, name, TITLE, caption, recipients)
 
 
 def _parts() -> list[Any]:
@@ -106,19 +98,19 @@ def _parts() -> list[Any]:
     ]
 
 
-def _stack(axis: Axes, place: int, row: MethodRow | None, look: MethodStyle) -> None:
+def _stack(axis: Axes, line: int, row: MethodRow | None, look: MethodStyle) -> None:
     estimate = None if row is None or row.cost is None else row.cost.total
     value = number_of(estimate)
     if row is None or row.cost is None or estimate is None or value is None:
-        row_text(axis, place, "unknown" if row else "not run")
+        row_text(axis, line, "unknown" if row else "not run")
         return
     # The total is over results of which both parts are known, the parts on their own: the total is what is drawn.
     feedback = min(number_of(row.cost.feedback) or 0.0, value)
-    bar(axis, place, value - feedback, look)
+    bar(axis, line, value - feedback, look)
     if feedback:
-        bar(axis, place, feedback, look, left=value - feedback, colour=FEEDBACK, hatch="....")
-    whisker(axis, place, ends_of(estimate))
-    row_text(axis, place, format_dollars(value) + ("*" if estimate.known < estimate.of else ""))
+        bar(axis, line, feedback, look, left=value - feedback, colour=FEEDBACK, hatch="....")
+    whisker(axis, line, ends_of(estimate))
+    row_text(axis, line, format_dollars(value) + ("*" if estimate.known < estimate.of else ""))
 
 
 def format_dollars(value: float) -> str:

@@ -24,29 +24,29 @@ LIST = "figures.json"
 
 def draw(report: Report, folder: Path) -> tuple[Drawing, ...]:
     """Everything into `folder/figures`, which holds nothing else afterwards: no figure of an earlier report stays."""
-    place = folder / FOLDER
+    figure_folder = folder / FOLDER
     try:
-        if place.is_dir():
-            shutil.rmtree(place)
-        place.mkdir(parents=True)
+        if figure_folder.is_dir():
+            shutil.rmtree(figure_folder)
+        figure_folder.mkdir(parents=True)
         with drawing():
-            found = tuple(_all(report, place))
-        (place / LIST).write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+            figures = tuple(_all(report, figure_folder))
+        (figure_folder / LIST).write_bytes(msgspec.json.format(msgspec.json.encode(figures), indent=1) + b"\n")
     except OSError as error:
-        raise DenseError(f"figures cannot be written to {place}: {error.strerror or error}") from None
-    return found
+        raise DenseError(f"figures cannot be written to {figure_folder}: {error.strerror or error}") from None
+    return figures
 
 
-def _all(report: Report, place: Path) -> list[Drawing]:
+def _all(report: Report, folder: Path) -> list[Drawing]:
     return [
-        *points(report, place, EXECUTION),
-        *points(report, place, COMBINED),
-        *bars(report, place, PASSED),
-        *bars(report, place, GAINS),
-        *bars(report, place, TOKENS),
-        *costs(report, place),
-        *cumulative(report, place),
-        *heatmaps(report, place),
+        *points(report, folder, EXECUTION),
+        *points(report, folder, COMBINED),
+        *bars(report, folder, PASSED),
+        *bars(report, folder, GAINS),
+        *bars(report, folder, TOKENS),
+        *costs(report, folder),
+        *cumulative(report, folder),
+        *heatmaps(report, folder),
     ]
 
 

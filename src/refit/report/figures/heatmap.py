@@ -18,11 +18,10 @@ from refit.report.figures.canvas import (
     fitting,
     legend,
     legend_height,
-    save,
     stamp,
     width_of,
 )
-from refit.report.figures.panel import Drawing, first_round, note_height, noted, rows_of, slug
+from refit.report.figures.panel import Drawing, finished, first_round, note_height, rows_of, slug
 from refit.report.figures.style import short_name
 from refit.report.model import RecipientReport, Report, TaskOutcome, TaskRow
 
@@ -99,17 +98,9 @@ def _recipient(report: Report, folder: Path, recipient: RecipientReport, name: s
     drawings: list[Drawing] = []
     for number, page in enumerate(pages, start=1):
         figure = _page(report, recipient, grid, page)
-        files = save(figure, folder, name if number == 1 else f"{name}-page{number}")
+        file = name if number == 1 else f"{name}-page{number}"
         part = f" (page {number} of {len(pages)})" if len(pages) > 1 else ""
-        drawings.append(
-            Drawing(
-                name=Path(files[0]).stem,
-                title=title + part,
-                caption=_caption(recipient),
-                files=files,
-                recipients=(recipient.recipient,),
-            )
-        )
+        drawings.append(finished(figure, report, folder, file, title + part, _caption(recipient), [recipient]))
     return drawings
 
 
@@ -129,10 +120,10 @@ def _grid(report: Report, recipient: RecipientReport) -> HeatmapLayout:
         short_name(short.get(row.method, row.label), SHORT) + (" †" if row.role == "privileged" else "") for row in rows
     )
     spaces, places = 0.0, list[float]()
-    for place, row in enumerate(rows):
-        if place and (row.role == "privileged" or rows[place - 1].role == "baseline"):
-            spaces += 0.35 if rows[place - 1].role != row.role else 0
-        places.append(place + spaces)
+    for number, row in enumerate(rows):
+        if number and (row.role == "privileged" or rows[number - 1].role == "baseline"):
+            spaces += 0.35 if rows[number - 1].role != row.role else 0
+        places.append(number + spaces)
     label = max(width_of(short_name(task.task, NAME)) for task in recipient.tasks) + 0.1
     units = places[-1] + 1
     is_double = len(recipient.tasks) > ROWS and 2 * (label + units * NARROW) + GAP <= WIDTH - EDGE
@@ -168,7 +159,6 @@ def _page(report: Report, recipient: RecipientReport, grid: HeatmapLayout, tasks
         _panel(figure.add_axes(box), grid, tasks[number * count : (number + 1) * count], count)
     name = fitting(recipient.recipient, width * 0.85, 8.5)
     figure.text(0.04 / width, 1 - (notes + 0.06) / height, name, va="top", fontsize=8.5, weight="bold")
-    noted(figure, report.notes)
     legend(figure, keys, "lower center")
     return figure
 
@@ -210,11 +200,11 @@ def _panel(axis: Axes, grid: HeatmapLayout, tasks: Sequence[TaskRow], count: int
 
 def first_outcomes(task: TaskRow) -> dict[str, TaskOutcome]:
     """Each method's outcome in its first round."""
-    found: dict[str, TaskOutcome] = {}
+    earliest: dict[str, TaskOutcome] = {}
     for outcome in task.outcomes if task.is_applicable else ():
-        if outcome.method not in found or outcome.round < found[outcome.method].round:
-            found[outcome.method] = outcome
-    return found
+        if outcome.method not in earliest or outcome.round < earliest[outcome.method].round:
+            earliest[outcome.method] = outcome
+    return earliest
 
 
 def _colour(outcome: TaskOutcome | None) -> str:
@@ -236,13 +226,13 @@ def _keys(recipient: RecipientReport) -> list[Any]:
     from matplotlib.patches import Patch
 
     said = {0: "none passed", 1: "up to a third", 2: "up to a half", 3: "more", 4: "all passed"}
-    outcomes = [one for task in recipient.tasks for one in first_outcomes(task).values()]
-    used = {shade(one.rate) for one in outcomes if one.rate is not None}
+    outcomes = [outcome for task in recipient.tasks for outcome in first_outcomes(task).values()]
+    used = {shade(outcome.rate) for outcome in outcomes if outcome.rate is not None}
     handles: list[Any] = [
         Patch(facecolor=RAMP[step], edgecolor="#888888", label=said[step]) for step in sorted(used | {0, 4})
     ]
     handles.append(Patch(facecolor=UNSCORED, edgecolor="#efefef", hatch="//////", label="none scored, or no such task"))
-    if any(0 < one.scored < one.planned for one in outcomes):
+    if any(0 < outcome.scored < outcome.planned for outcome in outcomes):
         how: dict[str, Any] = {"marker": (3, 0, -45), "color": CORNER, "linestyle": "none", "markersize": 5}
         handles.append(Line2D([], [], label="some not scored", **how))
     return handles

@@ -6,8 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from refit.report.figures.canvas import Axes, legend, percent_up, save
-from refit.report.figures.panel import Drawing, ends_of, framed, headed, labelled, noted, number_of, paged
+from refit.report.figures.canvas import Axes, legend, percent_up
+from refit.report.figures.panel import (
+    Drawing,
+    ends_of,
+    finished,
+    framed,
+    headed,
+    labelled,
+    line_handle,
+    number_of,
+    paged,
+)
 from refit.report.figures.style import MethodStyle, method_styles
 from refit.report.model import CumulativeLine, RecipientReport, Report
 from refit.results import RUN0
@@ -36,15 +46,19 @@ def _reason(report: Report) -> str:
 
 
 def _figure(report: Report, folder: Path, name: str, recipients: Sequence[RecipientReport]) -> Drawing:
-    seen = {line.method for recipient in recipients for line in recipient.cumulative}
+    present = {line.method for recipient in recipients for line in recipient.cumulative}
     drawn = method_styles([method.method for method in report.methods])
-    handles = [_handle(labelled(method), drawn[method.method]) for method in report.methods if method.method in seen]
+    handles = [
+        line_handle(labelled(method), _styled(drawn[method.method]))
+        for method in report.methods
+        if method.method in present
+    ]
     figure, axes = framed(report, len(recipients), [handle.get_label() for handle in handles])
     for axis, recipient in zip(axes, recipients, strict=True):
         start = recipient.cumulative[0].points[0]
         axis.plot((start.round,), (number_of(start.passed),), **_styled(drawn[RUN0]), zorder=4)
-        for place, line in enumerate(recipient.cumulative):
-            shift = 0.34 * ((place + 0.5) / len(recipient.cumulative) - 0.5)
+        for number, line in enumerate(recipient.cumulative):
+            shift = 0.34 * ((number + 0.5) / len(recipient.cumulative) - 0.5)
             _line(axis, line, drawn[line.method], shift)
         axis.set_xticks(range(recipient.rounds + 1))
         axis.set_xlabel("Through round")
@@ -53,7 +67,6 @@ def _figure(report: Report, folder: Path, name: str, recipients: Sequence[Recipi
         percent_up(axis)
         headed(axis, recipient)
     legend(figure, handles)
-    noted(figure, report.notes)
     matched = ", ".join(
         f"{recipient.recipient} {recipient.cumulative_pairs}"
         + (f" ({recipient.cumulative_dropped} more are not)" if recipient.cumulative_dropped else "")
@@ -64,14 +77,7 @@ def _figure(report: Report, folder: Path, name: str, recipients: Sequence[Recipi
         f"scored in every round under every method: {matched}. Lines up are 95 % intervals over tasks; methods are "
         "side by side so that they can be distinguished. † saw outcomes."
     )
-    files = save(figure, folder, name)
-    return Drawing(
-        name=name,
-        title=TITLE,
-        caption=caption,
-        files=files,
-        recipients=tuple(recipient.recipient for recipient in recipients),
-    )
+    return finished(figure, report, folder, name, TITLE, caption, recipients)
 
 
 def _line(axis: Axes, line: CumulativeLine, look: MethodStyle, shift: float) -> None:
@@ -92,9 +98,3 @@ def _styled(look: MethodStyle) -> dict[str, Any]:
         "markeredgewidth": 0.5,
         "markersize": 7 if look.marker == "*" else 4.5,
     }
-
-
-def _handle(label: str, look: MethodStyle) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], label=label, **_styled(look))

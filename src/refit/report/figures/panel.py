@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
-from refit.report.figures.canvas import SMALL, TEXT, WIDTH, Axes, Figure, fitting, legend_height, panels
+from refit.report.figures.canvas import SMALL, TEXT, WIDTH, Axes, Figure, fitting, legend_height, panels, save
 from refit.report.figures.style import short_name
 from refit.report.model import MeanEstimate, MethodName, MethodRow, RecipientReport, Report
 
@@ -111,8 +113,31 @@ def noted(figure: Figure, notes: Sequence[str]) -> None:
         width, height = figure.get_size_inches()
         text = "\n".join(_note(notes, width))
         # Where a layout engine finds the place, it is not to be named; elsewhere it is in inches, as all else is.
-        place = {} if figure.get_layout_engine() else {"y": 1 - 0.03 / height, "va": "top"}
-        figure.suptitle(text, x=0.01, ha="left", fontsize=SMALL, style="italic", color="#333333", **place)
+        position = {} if figure.get_layout_engine() else {"y": 1 - 0.03 / height, "va": "top"}
+        figure.suptitle(text, x=0.01, ha="left", fontsize=SMALL, style="italic", color="#333333", **position)
+
+
+def finished(
+    figure: Figure,
+    report: Report,
+    folder: Path,
+    name: str,
+    title: str,
+    caption: str,
+    recipients: Sequence[RecipientReport],
+) -> Drawing:
+    """A figure with the report's notes over it, saved."""
+    noted(figure, report.notes)
+    files = save(figure, folder, name)
+    names = tuple(recipient.recipient for recipient in recipients)
+    return Drawing(name=name, title=title, caption=caption, files=files, recipients=names)
+
+
+def line_handle(label: str, look: dict[str, Any]) -> Any:
+    """An entry of a legend that looks like a line or a point."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **look)
 
 
 def note_height(notes: Sequence[str], width: float) -> float:
@@ -139,13 +164,13 @@ def first_round(recipients: Sequence[RecipientReport]) -> str:
 
 def unknown(recipients: Sequence[RecipientReport], value: Value, what: str) -> str:
     """A sentence on numbers that are over some of the results only; empty if all are known."""
-    found = [
+    incomplete = [
         f"{row.label} on {recipient.recipient} ({estimate.known} of {estimate.of})"
         for recipient in recipients
         for row in rows_of(recipient)
         if (estimate := value(row)) is not None and estimate.value is not None and estimate.known < estimate.of
     ]
-    if not found:
+    if not incomplete:
         return ""
-    more = f" and {len(found) - 6} more" if len(found) > 6 else ""
-    return f" {what} are known for some results only: {', '.join(found[:6])}{more}."
+    more = f" and {len(incomplete) - 6} more" if len(incomplete) > 6 else ""
+    return f" {what} are known for some results only: {', '.join(incomplete[:6])}{more}."

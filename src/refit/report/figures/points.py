@@ -8,16 +8,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from refit.report.figures.canvas import Axes, legend, percent_up, save, thousands
+from refit.report.figures.canvas import Axes, legend, percent_up, thousands
 from refit.report.figures.panel import (
     Drawing,
     Value,
     ends_of,
+    finished,
     first_round,
     framed,
     headed,
     labelled,
-    noted,
+    line_handle,
     number_of,
     paged,
     rows_of,
@@ -81,9 +82,13 @@ def _placed(recipient: RecipientReport, against: TokenAxis) -> list[MethodRow]:
 def _figure(
     report: Report, folder: Path, against: TokenAxis, name: str, recipients: Sequence[RecipientReport]
 ) -> Drawing:
-    seen = {row.method for recipient in recipients for row in _placed(recipient, against)}
+    present = {row.method for recipient in recipients for row in _placed(recipient, against)}
     drawn = method_styles([method.method for method in report.methods])
-    handles = [_handle(labelled(method), drawn[method.method]) for method in report.methods if method.method in seen]
+    handles = [
+        line_handle(labelled(method), _marked(drawn[method.method]))
+        for method in report.methods
+        if method.method in present
+    ]
     figure, axes = framed(report, len(recipients), [handle.get_label() for handle in handles])
     for axis, recipient in zip(axes, recipients, strict=True):
         for row in _placed(recipient, against):
@@ -96,21 +101,13 @@ def _figure(
         percent_up(axis)
         headed(axis, recipient)
     legend(figure, handles)
-    noted(figure, report.notes)
     caption = (
         f"{against.caption} Repetitions are averaged within a task, then tasks equally; lines are 95 % intervals over "
         "tasks. Axes differ between panels; upper left is better. Ablations and privileged methods are left out."
         + first_round(recipients)
         + unknown(recipients, against.value, "Tokens")
     )
-    files = save(figure, folder, name)
-    return Drawing(
-        name=name,
-        title=against.title,
-        caption=caption,
-        files=files,
-        recipients=tuple(recipient.recipient for recipient in recipients),
-    )
+    return finished(figure, report, folder, name, against.title, caption, recipients)
 
 
 def _point(axis: Axes, row: MethodRow, against: TokenAxis, look: MethodStyle) -> None:
@@ -133,9 +130,3 @@ def _marked(look: MethodStyle) -> dict[str, Any]:
         "markeredgewidth": 0.6,
         "markersize": size,
     }
-
-
-def _handle(label: str, look: MethodStyle) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], label=label, **_marked(look))

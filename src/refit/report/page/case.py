@@ -95,7 +95,11 @@ def make_case(report: Report, experiment: Experiment, page: Path, task: str | No
     if chosen is None or not experiment.folder:
         return None
     recipient, name = chosen
-    shown = [one for one in experiment.results if (one.cell.recipient, one.cell.task) == chosen and one.cell.round <= 1]
+    shown = [
+        result
+        for result in experiment.results
+        if (result.cell.recipient, result.cell.task) == chosen and result.cell.round <= 1
+    ]
     repetition = _most_different(shown)
     if repetition is None:
         return None
@@ -106,11 +110,13 @@ def make_case(report: Report, experiment: Experiment, page: Path, task: str | No
     }
     rows = _rows(Path(experiment.folder), report.methods, of_methods, CellFiles(experiment, page))
     folder = Path(experiment.folder)
-    ours = next((one for one in of_methods.values() if (folder / one.feedback_folder / RECONCILED).is_file()), None)
+    ours = next(
+        (result for result in of_methods.values() if (folder / result.feedback_folder / RECONCILED).is_file()), None
+    )
     if ours is None or not ours.feedback_folder:
         return Case(recipient=recipient, task=name, repetition=repetition, rows=tuple(rows))
-    place = folder / ours.feedback_folder
-    source, reconciled = _trees(place)
+    feedback_folder = folder / ours.feedback_folder
+    source, reconciled = _trees(feedback_folder)
     return Case(
         recipient=recipient,
         task=name,
@@ -118,34 +124,34 @@ def make_case(report: Report, experiment: Experiment, page: Path, task: str | No
         rows=tuple(rows),
         source=source,
         reconciled=reconciled,
-        rendered=_text(place / FEEDBACK),
+        rendered=_text(feedback_folder / FEEDBACK),
     )
 
 
 def _chosen(report: Report, task: str | None) -> tuple[str, str] | None:
     """The recipient and the task."""
-    found: list[tuple[float, str, str]] = []
+    candidates: list[tuple[float, str, str]] = []
     for recipient in report.recipients:
         for row in recipient.tasks:
-            rates = [one.rate for one in row.outcomes if one.round == 1 and one.rate is not None]
+            rates = [outcome.rate for outcome in row.outcomes if outcome.round == 1 and outcome.rate is not None]
             if rates and task in (None, row.task):
-                found.append((min(rates) - max(rates), recipient.recipient, row.task))
-    if task is not None and not found:
+                candidates.append((min(rates) - max(rates), recipient.recipient, row.task))
+    if task is not None and not candidates:
         raise DenseError(f"--case {task}: no result has such a task; there are {', '.join(report.tasks)}")
-    return min(found)[1:] if found else None
+    return min(candidates)[1:] if candidates else None
 
 
 def _most_different(results: Sequence[Result]) -> int | None:
     """The repetition with a trace whose rewards after feedback differ most; of equals the first."""
-    found: list[tuple[float, int]] = []
-    for repetition in {one.cell.repetition for one in results if one.attempt.trace}:
+    candidates: list[tuple[float, int]] = []
+    for repetition in {result.cell.repetition for result in results if result.attempt.trace}:
         rewards = [
-            one.attempt.reward
-            for one in results
-            if one.cell.repetition == repetition and one.cell.round == 1 and one.attempt.reward is not None
+            result.attempt.reward
+            for result in results
+            if result.cell.repetition == repetition and result.cell.round == 1 and result.attempt.reward is not None
         ]
-        found.append((min(rewards) - max(rewards) if rewards else 0.0, repetition))
-    return min(found)[1] if found else None
+        candidates.append((min(rewards) - max(rewards) if rewards else 0.0, repetition))
+    return min(candidates)[1] if candidates else None
 
 
 def _rows(
@@ -186,10 +192,10 @@ def _shown(value: float | None) -> str:
 def _links(result: Result, files: CellFiles) -> Iterator[tuple[str, str]]:
     if files.view(result):
         yield "view", f"{VIEWS}/{result.cell.key}.html"
-    place, *names = files.of(result)
+    folder, *names = files.of(result)
     for what, name in zip(("trace", "feedback", "message"), names, strict=True):
         if name:
-            yield what, f"{files.base}{place}{name}"
+            yield what, f"{files.base}{folder}{name}"
 
 
 def _text(path: Path) -> str:
@@ -217,10 +223,10 @@ def _actions(steps: Sequence[Step]) -> Iterator[str]:
             yield re.sub(r"\s+", " ", text).strip() or call.name
 
 
-def _trees(place: Path) -> tuple[tuple[TreeLine, ...], tuple[TreeLine, ...]]:
+def _trees(folder: Path) -> tuple[tuple[TreeLine, ...], tuple[TreeLine, ...]]:
     try:
-        source = read_tree(place / TREE)
-        return tuple(_lines(source.root.children)), tuple(_lines([read_reconciled(place / RECONCILED).root]))
+        source = read_tree(folder / TREE)
+        return tuple(_lines(source.root.children)), tuple(_lines([read_reconciled(folder / RECONCILED).root]))
     except (OSError, msgspec.MsgspecError):
         return (), ()
 

@@ -46,10 +46,10 @@ def inline_cells(
     for label in labels.values():
         texts.number(label)  # first, so that their numbers are their order
     files = CellFiles(experiment, page)
-    found: dict[tuple[str, str], list[CellLine]] = defaultdict(list)
+    cells: dict[tuple[str, str], list[CellLine]] = defaultdict(list)
     for result in _results(experiment):
-        found[result.cell.recipient, result.cell.task].append(_line(result, texts, files, labels))
-    lines = [sorted(found[row], key=lambda line: line[FIRST_VALUE : FIRST_VALUE + 3]) for row in rows]
+        cells[result.cell.recipient, result.cell.task].append(_line(result, texts, files, labels))
+    lines = [sorted(cells[row], key=lambda line: line[FIRST_VALUE : FIRST_VALUE + 3]) for row in rows]
     columns = [[page.header, page.kind] for _, page in ON_PAGE]
     return {
         "base": files.base,

@@ -55,22 +55,24 @@ def decisive_span(feedback: str, actions: Sequence[str], without: Sequence[str] 
     if not lines:
         return DecisiveSpan()
     used, known, asked = _words(" ".join(actions)), _words(" ".join(without)), _words(task)
-    found = [_words(line) & used for line in lines]
-    often = Counter(word for words in found for word in words)
+    words_by_line = [_words(line) & used for line in lines]
+    often = Counter(word for words in words_by_line for word in words)
     worth = {
         word: (_IS_NEW if word not in known else 1.0) * (_IN_TASK if word in asked else 1.0) / count
         for word, count in often.items()
     }
     values = [
         sum(worth[word] for word in words) * (_ASKS if _ASKING.match(line) else 1.0)
-        for line, words in zip(lines, found, strict=True)
+        for line, words in zip(lines, words_by_line, strict=True)
     ]
     shown = [clip_middle(line, MAX_LINE_CHARS) for line in lines]
     start, end = _best(values, [len(line) + 1 for line in shown])
     common = known | asked
-    named = sorted({word for words in found[start:end] for word in words - common}, key=lambda one: -worth[one])
+    named = sorted(
+        {word for words in words_by_line[start:end] for word in words - common}, key=lambda word: -worth[word]
+    )
     return DecisiveSpan(
-        tuple(SpanLine(shown[n], bool(found[n] - common)) for n in range(start, end)),
+        tuple(SpanLine(shown[n], bool(words_by_line[n] - common)) for n in range(start, end)),
         start + 1,
         len(lines),
         tuple(named[:MAX_NAMED]),
@@ -79,18 +81,18 @@ def decisive_span(feedback: str, actions: Sequence[str], without: Sequence[str] 
 
 def _best(values: Sequence[float], sizes: Sequence[int]) -> tuple[int, int]:
     """The lines within the room that are worth most; of equals the earliest. Without any, the beginning."""
-    best, place, end, value, size = -1.0, (0, 0), 0, 0.0, 0
+    best, stretch, end, value, size = -1.0, (0, 0), 0, 0.0, 0
     for start in range(len(values)):
         while end < len(values) and (end == start or size + sizes[end] <= MAX_SPAN_CHARS):
             value, size, end = value + values[end], size + sizes[end], end + 1
         if value > best + 1e-9:
-            best, place = value, (start, end)
+            best, stretch = value, (start, end)
         value, size = value - values[start], size - sizes[start]
-    return place
+    return stretch
 
 
 def _words(text: str) -> set[str]:
     """Names of files, programs, modules and values. A path also counts by its parts."""
-    found = {word.strip("./-") for word in _WORD.findall(text)}
-    found |= {part for word in found if "/" in word for part in word.split("/")}
-    return {word for word in found if len(word) >= _MIN_WORD_CHARS and word.lower() not in _COMMON}
+    words = {word.strip("./-") for word in _WORD.findall(text)}
+    words |= {part for word in words if "/" in word for part in word.split("/")}
+    return {word for word in words if len(word) >= _MIN_WORD_CHARS and word.lower() not in _COMMON}

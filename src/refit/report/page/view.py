@@ -21,15 +21,6 @@ MAX_PAGE_ROWS = 500
 """Of a table on the page; its files have all."""
 
 
-class ColumnHead(Struct, frozen=True):
-    """A column's head."""
-
-    text: str
-    """What it says."""
-    is_number: bool
-    """Whether the column is set to the right."""
-
-
 class PageCell(Struct, frozen=True):
     """A cell of a table."""
 
@@ -48,45 +39,22 @@ class PageCell(Struct, frozen=True):
 class PageTable(Struct, frozen=True):
     """A table of the page."""
 
-    name: str
-    """Of its files."""
-    title: str
-    """Its heading."""
-    caption: str
-    """How to read it."""
-    heads: tuple[ColumnHead, ...]
-    """Of the columns."""
-    names: int
-    """How many columns at the left are names."""
+    table: ReportTable
+    """The whole table."""
     groups: tuple[tuple[tuple[PageCell, ...], ...], ...]
     """Rows between rules: sorting stays within them, so that separate rows stay separate."""
-    files: tuple[str, ...]
-    """Its files."""
     left: int
     """Rows that only the files have."""
 
 
 def page_table(table: ReportTable) -> PageTable:
     """A table as the page shows it."""
-    heads = tuple(ColumnHead(text, at >= table.names) for at, text in enumerate(table.header))
     groups: list[list[tuple[PageCell, ...]]] = []
     for line in table.lines[:MAX_PAGE_ROWS]:
         if line.rule or not groups:
             groups.append([])
         groups[-1].append(_places(line, table.names))
-    files = tuple(f"{table.name}.{end}" for end in ("md", "csv", "tex"))
-    rows = tuple(tuple(group) for group in groups)
-    left = max(len(table.lines) - MAX_PAGE_ROWS, 0)
-    return PageTable(
-        name=table.name,
-        title=table.title,
-        caption=table.caption,
-        heads=heads,
-        names=table.names,
-        groups=rows,
-        files=files,
-        left=left,
-    )
+    return PageTable(table, tuple(map(tuple, groups)), max(len(table.lines) - MAX_PAGE_ROWS, 0))
 
 
 def _places(line: TableRow, names: int) -> tuple[PageCell, ...]:
@@ -106,8 +74,8 @@ def number_in(text: str) -> str | None:
     """The number that a text begins with, for sorting; empty for a dash; None where the text is words."""
     if text.strip() in {"", NOTHING}:
         return ""
-    found = NUMBER.match(text.replace("−", "-"))
-    return None if found is None else f"{found[1]}{found[2]}".replace(",", "").removeprefix("+")
+    match = NUMBER.match(text.replace("−", "-"))
+    return None if match is None else f"{match[1]}{match[2]}".replace(",", "").removeprefix("+")
 
 
 class TaskEntry(Struct, frozen=True):
@@ -134,7 +102,7 @@ class RecipientTasks(Struct, frozen=True):
 
 def parts(report: Report) -> list[RecipientTasks]:
     """A row for each task that a recipient has, numbered through all recipients."""
-    found: list[RecipientTasks] = []
+    by_recipient: list[RecipientTasks] = []
     short = {method.method: method.short for method in report.methods}
     number = 0
     for recipient in report.recipients:
@@ -147,8 +115,8 @@ def parts(report: Report) -> list[RecipientTasks]:
                 cells = tuple(_passes(outcomes.get(row.method)) for row in columns)
                 lines.append(TaskEntry(number, task.task, cells))
                 number += 1
-        found.append(RecipientTasks(recipient.recipient, heads, tuple(lines)))
-    return found
+        by_recipient.append(RecipientTasks(recipient.recipient, heads, tuple(lines)))
+    return by_recipient
 
 
 def _passes(outcome: TaskOutcome | None) -> PageCell:
@@ -198,11 +166,11 @@ def _fact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=str)
 
 
-def pairs_of(found: Iterable[RecipientTasks]) -> list[tuple[str, str]]:
+def pairs_of(by_recipient: Iterable[RecipientTasks]) -> list[tuple[str, str]]:
     """The rows in order of their numbers, each a recipient and a task."""
-    return [(part.recipient, row.task) for part in found for row in part.rows]
+    return [(part.recipient, row.task) for part in by_recipient for row in part.rows]
 
 
-def texts_of(found: Sequence[ReportTable]) -> list[PageTable]:
+def texts_of(tables: Sequence[ReportTable]) -> list[PageTable]:
     """The tables that the page shows: those of single tasks are its own rows."""
-    return [page_table(table) for table in found if not re.fullmatch(r"tasks-\d+", table.name)]
+    return [page_table(table) for table in tables if not re.fullmatch(r"tasks-\d+", table.name)]

@@ -67,13 +67,13 @@ def _image(folder: Path, drawing: Drawing, notes: Sequence[str]) -> tuple[str, i
     """The SVG as an address that holds it, with its size in the browser's pixels, twice as large as in print, so that
     the page does not jump. Without the notes over it, which the file has: the page says them once."""
     data = (folder / "figures" / drawing.files[0]).read_bytes()
-    found = SIZE.search(data, 0, 2000)
-    if found is None:
+    match = SIZE.search(data, 0, 2000)
+    if match is None:
         raise DenseError(f"{folder / 'figures' / drawing.files[0]}: not a figure of ours; make the report again")
-    width, height = float(found[1]), float(found[2])
+    width, height = float(match[1]), float(match[2])
     top = round(note_height(notes, width / 72) * 72, 1)
     root = f'width="{width}pt" height="{height - top}pt" viewBox="0 {top} {width} {height - top}"'.encode()
-    data = data[: found.start()] + found[0][: found[0].index(b" width=") + 1] + root + data[found.end() :]
+    data = data[: match.start()] + match[0][: match[0].index(b" width=") + 1] + root + data[match.end() :]
     return (
         "data:image/svg+xml;base64," + base64.b64encode(data).decode(),
         round(width * 2),

@@ -53,7 +53,7 @@ class TaskSample:
         if draws < 100:
             raise DenseError(f"{draws} draws are too few for an interval; take at least 100, better {DRAWS:,}")
         self.tasks = tuple(tasks)
-        self._place = {task: place for place, task in enumerate(self.tasks)}
+        self._place = {task: row for row, task in enumerate(self.tasks)}
         self._weights = weights(len(self.tasks), draws, seed)
 
     def mean(self, values: Mapping[Pair, float], of: int | None = None, bounds: Bounds | None = None) -> MeanEstimate:
@@ -80,35 +80,33 @@ class TaskSample:
         """Of values by pair, all pairs equally; tasks are drawn all the same."""
         if not values:
             return MeanEstimate()
-        sums: defaultdict[str, list[float]] = defaultdict(list)
-        for (task, _), value in values.items():
-            sums[task].append(value)
+        by_task = _by_task(values)
         total = math.fsum(values.values()) / len(values)
-        sizes = {task: float(len(found)) for task, found in sums.items()}
-        drawn = _quotient(self._drawn({task: math.fsum(found) for task, found in sums.items()}), self._drawn(sizes))
-        interval = _interval(drawn, {task: math.fsum(found) / len(found) for task, found in sums.items()}, bounds)
+        sums = {task: math.fsum(repetitions) for task, repetitions in by_task.items()}
+        sizes = {task: float(len(repetitions)) for task, repetitions in by_task.items()}
+        interval = _interval(_quotient(self._drawn(sums), self._drawn(sizes)), task_means(values), bounds)
         return MeanEstimate(total, interval, len(sums), len(values), len(values))
 
     def _interval_of_mean(self, means: Mapping[str, float], bounds: Bounds | None) -> Interval | None:
         if len(means) < 2:
             return None
-        found = _interval(self._means(means), means, bounds)
-        if found is None or bounds is not None:
-            return found
-        return _widened(found, list(means.values()), least=0.0 if min(means.values()) >= 0 else -math.inf)
+        interval = _interval(self._means(means), means, bounds)
+        if interval is None or bounds is not None:
+            return interval
+        return _widened(interval, list(means.values()), least=0.0 if min(means.values()) >= 0 else -math.inf)
 
     def _interval_of_ratio(self, top: Mapping[str, float], bottom: Mapping[str, float]) -> Interval | None:
         if min(len(top), len(bottom)) < 2:
             return None
         ratios = {task: value / bottom[task] for task, value in top.items() if bottom.get(task)}
-        found = _interval(100 * (_quotient(self._means(top), self._means(bottom)) - 1), ratios, None)
+        interval = _interval(100 * (_quotient(self._means(top), self._means(bottom)) - 1), ratios, None)
         both = [task for task in top if task in bottom]
-        if found is None or len(both) < 2:
-            return found
+        if interval is None or len(both) < 2:
+            return interval
         below = _mean(bottom[task] for task in both)
         ratio = _mean(top[task] for task in both) / below
         deviations = [100 * (top[task] - ratio * bottom[task]) / below for task in both]
-        return _widened(found, deviations, centre=100 * (ratio - 1), least=-100.0)
+        return _widened(interval, deviations, centre=100 * (ratio - 1), least=-100.0)
 
     def _means(self, means: Mapping[str, float]) -> Vector:
         """The mean over the drawn tasks that are known, for each draw."""
@@ -142,17 +140,21 @@ def weights(tasks: int, draws: int, seed: int) -> Vector:
     random = package.random.RandomState(seed)
     drawn = random.randint(0, tasks, size=(draws, tasks)) + package.arange(draws)[:, None] * tasks
     counts = package.bincount(drawn.ravel(), minlength=draws * tasks)
-    found = package.ascontiguousarray(counts.reshape(draws, tasks).T.astype(float))
-    found.flags.writeable = False
-    return found
+    by_task = package.ascontiguousarray(counts.reshape(draws, tasks).T.astype(float))
+    by_task.flags.writeable = False
+    return by_task
 
 
 def task_means(values: Mapping[Pair, float]) -> dict[str, float]:
     """Each task's mean over the repetitions that it has."""
-    found: defaultdict[str, list[float]] = defaultdict(list)
+    return {task: _mean(repetitions) for task, repetitions in _by_task(values).items()}
+
+
+def _by_task(values: Mapping[Pair, float]) -> dict[str, list[float]]:
+    by_task: defaultdict[str, list[float]] = defaultdict(list)
     for (task, _), value in values.items():
-        found[task].append(value)
-    return {task: _mean(repetitions) for task, repetitions in found.items()}
+        by_task[task].append(value)
+    return by_task
 
 
 def count_differing(values: Iterable[Hashable]) -> int:
@@ -184,17 +186,17 @@ def _interval(drawn: Vector, values: Mapping[str, float], bounds: Bounds | None)
     return Interval(_clean(low), _clean(high))
 
 
-def _widened(found: Interval, values: Sequence[float], *, least: float, centre: float | None = None) -> Interval:
+def _widened(interval: Interval, values: Sequence[float], *, least: float, centre: float | None = None) -> Interval:
     """An interval of an amount, which is not below `least`, with Student's taken in where tasks are few: around the
     mean of the values, or around `centre` if the values are the tasks' deviations from it."""
     if len(values) >= FEW_TASKS:
-        return found
+        return interval
     middle = _mean(values)
     spread = math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1) / len(values))
     reach = students_quantile(len(values) - 1, 1 - RISK) * spread
     around = middle if centre is None else centre
-    low = min(found.low, max(around - reach, least))
-    return Interval(_clean(low), _clean(max(found.high, around + reach)), "bound")
+    low = min(interval.low, max(around - reach, least))
+    return Interval(_clean(low), _clean(max(interval.high, around + reach)), "bound")
 
 
 def _bound(values: Sequence[float], bounds: Bounds) -> tuple[float, float]:

@@ -29,8 +29,8 @@ OURS = "dense"
 
 def ours_among(methods: Iterable[str]) -> str | None:
     """DENSE among methods: with the settings of the experiment, else the first of its arms; None without it."""
-    found = [method for method in methods if base_method(method) == OURS]
-    return OURS if OURS in found else next(iter(found), None)
+    ours = [method for method in methods if base_method(method) == OURS]
+    return OURS if OURS in ours else next(iter(ours), None)
 
 
 type MethodNames = Mapping[str, MethodName]
@@ -58,11 +58,11 @@ class PossibleOutcome(Struct, frozen=True):
 
 def differences(grid: ResultGrid, sample: TaskSample, names: MethodNames) -> list[Difference]:
     """All comparisons of the first round with feedback, family by family."""
-    found: list[Difference] = []
+    adjusted: list[Difference] = []
     for family in (*REFERENCES, OURS):
         contrasts = [contrast for contrast in _contrasts(grid, names) if contrast[0] == family]
-        found += adjust_family([_difference(grid, sample, names, *contrast) for contrast in contrasts])
-    return found
+        adjusted += adjust_family([_difference(grid, sample, names, *contrast) for contrast in contrasts])
+    return adjusted
 
 
 def _contrasts(grid: ResultGrid, names: MethodNames) -> Iterator[Contrast]:
@@ -80,16 +80,16 @@ def _contrasts(grid: ResultGrid, names: MethodNames) -> Iterator[Contrast]:
 
 
 def _difference(
-    grid: ResultGrid, sample: TaskSample, names: MethodNames, family: str, one: Condition, other: Condition
+    grid: ResultGrid, sample: TaskSample, names: MethodNames, family: str, condition: Condition, other: Condition
 ) -> Difference:
-    left, right = grid.paired(one), grid.paired(other)
+    left, right = grid.paired(condition), grid.paired(other)
     pairs = [pair for pair in left if pair in right]
     outcomes = {pair: (bool(left[pair].attempt.passed), bool(right[pair].attempt.passed)) for pair in pairs}
     tokens = _tokens({pair: left[pair] for pair in pairs}, {pair: right[pair] for pair in pairs}, sample)
-    found = contrast(sample, names, family, one, other, outcomes, tokens)
+    difference = contrast(sample, names, family, condition, other, outcomes, tokens)
     known = None if other == FIRST else grid.first_known()
-    ours, theirs = (_possible(grid, condition, known) for condition in (one, other))
-    return replace(found, worst=worst_case(sample, found.points, ours, theirs))
+    ours, theirs = (_possible(grid, side, known) for side in (condition, other))
+    return replace(difference, worst=worst_case(sample, difference.points, ours, theirs))
 
 
 def _possible(grid: ResultGrid, condition: Condition, among: Collection[Pair] | None) -> dict[Pair, PossibleOutcome]:
@@ -123,20 +123,20 @@ def worst_case(
         pair: (ours[pair].low, theirs[pair].high) if is_higher else (ours[pair].high, theirs[pair].low)
         for pair in pairs
     }
-    found = _points(sample, outcomes, equal_pairs=equal_pairs)
-    p = sign_flip(_by_task(outcomes))[0] if found.tasks > 1 else None
-    return WorstCase(unscored[0], unscored[1], found, p)
+    estimate = _points(sample, outcomes, equal_pairs=equal_pairs)
+    p = sign_flip(_by_task(outcomes))[0] if estimate.tasks > 1 else None
+    return WorstCase(unscored[0], unscored[1], estimate, p)
 
 
-def _counts(one: PossibleOutcome, other: PossibleOutcome) -> bool:
-    return one.is_scored or other.is_scored or (one.is_run and other.is_run)
+def _counts(outcome: PossibleOutcome, other: PossibleOutcome) -> bool:
+    return outcome.is_scored or other.is_scored or (outcome.is_run and other.is_run)
 
 
 def contrast(
     sample: TaskSample,
     names: MethodNames,
     family: str,
-    one: Condition,
+    condition: Condition,
     other: Condition,
     outcomes: Outcomes,
     tokens: MeanEstimate | None = None,
@@ -151,11 +151,11 @@ def contrast(
     p, smallest = sign_flip(_by_task(outcomes)) if points.tasks > 1 else (None, None)
     return Difference(
         family=family,
-        method=one[0],
-        method_label=names[one[0]].label,
+        method=condition[0],
+        method_label=names[condition[0]].label,
         reference=other[0],
         reference_label=names[other[0]].label,
-        round=one[1],
+        round=condition[1],
         points=points,
         both=counts[True, True],
         method_only=counts[True, False],
@@ -178,10 +178,10 @@ def _points(sample: TaskSample, outcomes: Outcomes, *, equal_pairs: bool) -> Mea
 
 def _by_task(outcomes: Outcomes) -> list[Fraction]:
     """Each task's mean difference, exactly."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    signs_by_task: defaultdict[str, list[int]] = defaultdict(list)
     for (task, _), (a, b) in outcomes.items():
-        found[task].append(a - b)
-    return [Fraction(sum(signs), len(signs)) for signs in found.values()]
+        signs_by_task[task].append(a - b)
+    return [Fraction(sum(signs), len(signs)) for signs in signs_by_task.values()]
 
 
 def _tokens(left: Mapping[Pair, Result], right: Mapping[Pair, Result], sample: TaskSample) -> MeanEstimate | None:
@@ -196,14 +196,14 @@ def _tokens(left: Mapping[Pair, Result], right: Mapping[Pair, Result], sample: T
 
 def adjust_family(family: Sequence[Difference]) -> list[Difference]:
     """With Holm's p over the family, and what can be said."""
-    found: list[Difference] = []
+    adjusted: list[Difference] = []
     values = holm([difference.p for difference in family])
     at_worst = holm([difference.worst.p if difference.worst else difference.p for difference in family])
     for difference, p, least in zip(family, values, at_worst, strict=True):
         against = replace(difference.worst, holm=least) if difference.worst else None
         verdict, says = _judged(difference, against, p, len(family))
-        found.append(replace(difference, holm=p, verdict=verdict, says=says, worst=against))
-    return found
+        adjusted.append(replace(difference, holm=p, verdict=verdict, says=says, worst=against))
+    return adjusted
 
 
 def _judged(difference: Difference, worst: WorstCase | None, p: float | None, size: int) -> tuple[Verdict, str]:

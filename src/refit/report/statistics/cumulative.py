@@ -35,15 +35,15 @@ def solved(grid: ResultGrid, methods: Sequence[str]) -> tuple[dict[str, list[dic
         for condition in chain:
             matched &= set(grid.scored(condition))
     pairs = sorted(matched)
-    found: dict[str, list[dict[Pair, bool]]] = {}
+    rounds: dict[str, list[dict[Pair, bool]]] = {}
     for method, chain in chains.items():
         so_far = dict.fromkeys(pairs, False)
-        found[method] = []
+        rounds[method] = []
         for condition in chain:
             results = grid.of(condition)
             so_far = {pair: was or bool(results[pair].attempt.passed) for pair, was in so_far.items()}
-            found[method].append(so_far)
-    return found, len(every) - len(pairs)
+            rounds[method].append(so_far)
+    return rounds, len(every) - len(pairs)
 
 
 def _chain(grid: ResultGrid, method: str) -> list[Condition]:
@@ -52,7 +52,7 @@ def _chain(grid: ResultGrid, method: str) -> list[Condition]:
 
 
 def lines(
-    found: Mapping[str, Sequence[Mapping[Pair, bool]]], sample: TaskSample, names: MethodNames
+    solved_by_method: Mapping[str, Sequence[Mapping[Pair, bool]]], sample: TaskSample, names: MethodNames
 ) -> list[CumulativeLine]:
     """A line for each method; none where no pair is matched."""
     return [
@@ -62,7 +62,7 @@ def lines(
             role=names[method].role,
             points=tuple(_point(round, solved_by, sample) for round, solved_by in enumerate(rounds)),
         )
-        for method, rounds in found.items()
+        for method, rounds in solved_by_method.items()
         if rounds and rounds[0]
     ]
 
@@ -73,11 +73,14 @@ def _point(round: int, solved_by: Mapping[Pair, bool], sample: TaskSample) -> Cu
 
 
 def differences(
-    found: Mapping[str, Sequence[Mapping[Pair, bool]]], grid: ResultGrid, sample: TaskSample, names: MethodNames
+    solved_by_method: Mapping[str, Sequence[Mapping[Pair, bool]]],
+    grid: ResultGrid,
+    sample: TaskSample,
+    names: MethodNames,
 ) -> list[Difference]:
     """After the last round: `dense` less each other; without `dense`, each less the first control that there is."""
     last = grid.last
-    ends = {method: rounds[-1] for method, rounds in found.items() if len(rounds) == last + 1 and rounds[-1]}
+    ends = {method: rounds[-1] for method, rounds in solved_by_method.items() if len(rounds) == last + 1 and rounds[-1]}
     control = next((name for name in ("none", "self-reflection") if name in ends), None)
     ours = ours_among(ends)
     if last < 2 or len(ends) < 2 or (ours is None and control is None):
@@ -91,19 +94,19 @@ def differences(
     for method, reference in pairs:
         outcomes = {pair: (was, ends[reference][pair]) for pair, was in ends[method].items()}
         conditions = (method, last), (reference, last)
-        one = contrast(sample, names, "cumulative", *conditions, outcomes, equal_pairs=True)
-        against = worst_case(sample, one.points, possible[method], possible[reference], equal_pairs=True)
-        contrasts.append(replace(one, worst=against))
+        difference = contrast(sample, names, "cumulative", *conditions, outcomes, equal_pairs=True)
+        against = worst_case(sample, difference.points, possible[method], possible[reference], equal_pairs=True)
+        contrasts.append(replace(difference, worst=against))
     return adjust_family(contrasts)
 
 
 def _possible(grid: ResultGrid, method: str) -> dict[Pair, PossibleOutcome]:
     """Whether each pair whose first attempt has a grade may have been solved in the end, by rounds without one too."""
     chain = [(grid.of(condition), grid.scored(condition)) for condition in _chain(grid, method)]
-    found: dict[Pair, PossibleOutcome] = {}
+    outcomes: dict[Pair, PossibleOutcome] = {}
     for pair in grid.scored(FIRST):
         is_solved = any(bool(scored[pair].attempt.passed) for _, scored in chain if pair in scored)
         is_known = is_solved or all(pair in scored for _, scored in chain)
         is_run = is_solved or all(pair in results for results, _ in chain)
-        found[pair] = PossibleOutcome(is_solved, is_solved or not is_known, is_run)
-    return found
+        outcomes[pair] = PossibleOutcome(is_solved, is_solved or not is_known, is_run)
+    return outcomes

@@ -148,7 +148,7 @@ def rank(numbers: Sequence[float | None], *, most_is_best: bool = False) -> list
     another order, are the same rate."""
     cleaned = [None if number is None else float(f"{number:.12g}") for number in numbers]
     order = sorted({number for number in cleaned if number is not None}, reverse=most_is_best)
-    places = {number: place for place, number in enumerate(order, start=1)}
+    places = {number: position for position, number in enumerate(order, start=1)}
     return [None if number is None else places[number] for number in cleaned]
 
 

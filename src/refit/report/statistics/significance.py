@@ -56,12 +56,12 @@ def _steps(differences: Sequence[Fraction]) -> tuple[list[int], int]:
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
     """p-values adjusted over their family, step down; None has no part in it."""
-    known = sorted((value, place) for place, value in enumerate(values) if value is not None)
+    known = sorted((value, position) for position, value in enumerate(values) if value is not None)
     adjusted: list[float | None] = [None] * len(values)
     least = 0.0
-    for rank, (value, place) in enumerate(known):
+    for rank, (value, position) in enumerate(known):
         least = max(least, min(1.0, (len(known) - rank) * value))
-        adjusted[place] = least
+        adjusted[position] = least
     return adjusted
 
 

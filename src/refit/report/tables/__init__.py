@@ -20,7 +20,7 @@ __all__ = ["pass_table", "tables"]
 
 def tables(report: Report) -> list[ReportTable]:
     """All that the data give, in the order in which they are read."""
-    found = [
+    every_table = [
         pass_table(report),
         token_table(report),
         comparison_table(report),
@@ -39,4 +39,4 @@ def tables(report: Report) -> list[ReportTable]:
         invalid_table(report),
     ]
     always = ("pass", "tokens", "comparisons", "cells", "invalid")
-    return [table for table in found if table.lines or table.name in always]
+    return [table for table in every_table if table.lines or table.name in always]

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from refit.measures import IN_CASES
-from refit.report.model import MethodName, RecipientReport, Report, TaskOutcome
+from refit.report.model import MethodName, Report, TaskOutcome
 from refit.report.numbers import NOTHING, format_number
-from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
-from refit.report.tables.layout import method_label
+from refit.report.table import CsvValue, ReportTable
+from refit.report.tables.layout import TableLines, method_label
 
 
 def case_table(report: Report) -> ReportTable:
     """What each task came to under each method: passes, the verifier's checks, tool calls and turns."""
     names = {name.method: name for name in report.methods}
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
+    shown = TableLines()
     for recipient in report.recipients:
         for task in recipient.tasks:
-            for at, outcome in enumerate(task.outcomes):
-                is_first = at == 0 and bool(lines)
-                lines.append(_line(recipient, task.task, outcome, names[outcome.method], is_first=is_first))
-                records.append(_record(recipient, task.task, outcome))
+            for outcome in task.outcomes:
+                cells = (recipient.recipient, task.task, *_cells(outcome, names[outcome.method]))
+                record = (recipient.recipient, task.task, *_values(outcome))
+                shown.add((recipient.recipient, task.task), cells, [record])
     heads = [mean.header for _, mean in IN_CASES]
     header = ("Recipient", "Task", "Method", "Round", "Passed", "Checks passed", *heads)
     fields = ("recipient", "task", "method", "round", "passes", "scored", "checks")
@@ -30,62 +29,37 @@ def case_table(report: Report) -> ReportTable:
         "one entry for each repetition whose verifier left a report (CTRF or JUnit). "
         f"{means.capitalize()} are means."
     )
-    return ReportTable(
-        name="cases",
-        title="Cases",
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=3,
-        is_long=True,
-    )
+    return shown.table("cases", "Cases", caption, header, fields, names=3)
 
 
-def _line(recipient: RecipientReport, task: str, outcome: TaskOutcome, name: MethodName, *, is_first: bool) -> TableRow:
-    passed = f"{outcome.passes}/{outcome.scored}" if outcome.scored else NOTHING
-    texts = (
-        recipient.recipient,
-        task,
+def _cells(outcome: TaskOutcome, name: MethodName) -> tuple[str, ...]:
+    return (
         method_label(name),
         str(outcome.round),
-        passed,
+        f"{outcome.passes}/{outcome.scored}" if outcome.scored else NOTHING,
         ", ".join(outcome.checks) or NOTHING,
         *(format_number(outcome.means[measure.name], mean.digits) for measure, mean in IN_CASES),
     )
-    return TableRow(tuple(map(TableCell, texts)), is_first)
 
 
-def _record(recipient: RecipientReport, task: str, outcome: TaskOutcome) -> tuple[CsvValue, ...]:
+def _values(outcome: TaskOutcome) -> tuple[CsvValue, ...]:
     means = (outcome.means[measure.name] for measure, _ in IN_CASES)
-    counts = (outcome.passes, outcome.scored, " ".join(outcome.checks))
-    return recipient.recipient, task, outcome.method, outcome.round, *counts, *means
+    return outcome.method, outcome.round, outcome.passes, outcome.scored, " ".join(outcome.checks), *means
 
 
 def settings_table(report: Report) -> ReportTable:
     """How each method's feedback was made."""
-    made = [name for name in report.methods if name.settings.profile or name.settings.budget]
-    lines = [
-        TableRow(tuple(map(TableCell, (method_label(name), name.settings.profile, _budget(name.settings.budget)))))
-        for name in made
-    ]
-    records = [(name.method, name.settings.profile, name.settings.budget) for name in made]
+    shown = TableLines()
+    for name in report.methods:
+        profile, budget = name.settings.profile, name.settings.budget
+        if profile or budget:
+            shown.add(None, (method_label(name), profile, _budget(budget)), [(name.method, profile, budget)])
     caption = (
         "Profile: which calls the analyst makes (`paper`: exactly the paper's; `fast`: the whole attempt in one look); "
         "`rules` asks no model. Budget: how large the feedback could be, the task's own text apart."
     )
     header, fields = ("Method", "Profile", "Budget"), ("method", "profile", "budget")
-    return ReportTable(
-        name="settings",
-        title="How feedback was made",
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=3,
-    )
+    return shown.table("settings", "How feedback was made", caption, header, fields, names=3, is_long=False)
 
 
 def _budget(budget: str) -> str:

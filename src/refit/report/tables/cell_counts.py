@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from refit.report.model import Report
 from refit.report.numbers import NOTHING, count_of
-from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
-from refit.report.tables.layout import all_rows, count_column, row_table
+from refit.report.table import ReportTable
+from refit.report.tables.layout import TableLines, all_rows, count_column, row_table
 from refit.results import RUN0
 
 
@@ -29,29 +29,17 @@ def count_table(report: Report) -> ReportTable:
 def invalid_table(report: Report) -> ReportTable:
     """Every cell without a grade."""
     labels = {name.method: name.label for name in report.methods}
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
+    shown = TableLines()
     for invalid in report.invalid:
         cell, what = invalid.cell, "missing" if invalid.is_missing else "invalid"
         what = "out of context" if invalid.is_out_of_context else what
         method = RUN0 if cell.round == 0 else cell.method
         names = (cell.recipient, cell.task, str(cell.repetition), str(cell.round), labels.get(method, method))
-        lines.append(TableRow(tuple(TableCell(text) for text in (*names, what, invalid.reason or NOTHING))))
-        records.append((cell.recipient, cell.task, cell.repetition, cell.round, cell.method, what, invalid.reason))
+        record = (cell.recipient, cell.task, cell.repetition, cell.round, cell.method, what, invalid.reason)
+        shown.add(None, (*names, what, invalid.reason or NOTHING), [record])
     header = ("Recipient", "Task", "Repetition", "Round", "Method", "What", "Why")
     fields = ("recipient", "task", "repetition", "round", "method", "what", "why")
-    caption = f"{count_of(len(lines), 'cell')} without a grade: in no rate, and never zero."
+    caption = f"{count_of(len(shown.lines), 'cell')} without a grade: in no rate, and never zero."
     if any(invalid.is_out_of_context for invalid in report.invalid):
         caption += " Out of context: the agent's conversation outgrew its model, and what it had done was not graded."
-    name, title = "invalid", "Missing and invalid cells"
-    return ReportTable(
-        name=name,
-        title=title,
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=7,
-        is_long=True,
-    )
+    return shown.table("invalid", "Missing and invalid cells", caption, header, fields, names=7)

@@ -48,6 +48,48 @@ def mean_column(
     return RowColumn(header, cell, interval_fields(value, ends), lambda row: interval_values(mean(row)))
 
 
+class TableLines:
+    """The lines of a table and the records of its CSV, as they come: a rule is above each new group."""
+
+    def __init__(self) -> None:
+        self.lines: list[TableRow] = []
+        self.records: list[tuple[CsvValue, ...]] = []
+        self._group: Hashable = None
+
+    def add(
+        self, group: Hashable, cells: Iterable[TableCell | str], records: Iterable[tuple[CsvValue, ...]] = ()
+    ) -> None:
+        """A line of a group, and what the CSV has of it."""
+        entries = tuple([TableCell(cell) if isinstance(cell, str) else cell for cell in cells])
+        self.lines.append(TableRow(entries, bool(self.lines) and group != self._group))
+        self._group = group
+        self.records += records
+
+    def table(
+        self,
+        name: str,
+        title: str,
+        caption: str,
+        header: Iterable[str],
+        fields: Iterable[str],
+        *,
+        names: int = 1,
+        is_long: bool = True,
+    ) -> ReportTable:
+        """The table of these lines. The arguments are the fields of `ReportTable`."""
+        return ReportTable(
+            name=name,
+            title=title,
+            caption=caption,
+            header=tuple(header),
+            lines=tuple(self.lines),
+            fields=tuple(fields),
+            records=tuple(self.records),
+            names=names,
+            is_long=is_long,
+        )
+
+
 def row_table(
     name: str,
     title: str,
@@ -61,28 +103,21 @@ def row_table(
 ) -> ReportTable:
     """A line for each row, with a rule above each new `group`. What intervals are follows the caption, then `legend`;
     neither if that is None."""
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
-    previous: Hashable = None
+    shown = TableLines()
     for recipient, row in rows:
         names = (recipient.recipient, row_label(row), *([str(row.round)] if has_round else []))
         cells = (column.cell(row) for column in columns if column.header)
-        current = group(recipient, row)
-        lines.append(TableRow((*map(TableCell, names), *cells), bool(lines) and current != previous))
-        records.append((*row_key(recipient, row), *(value for column in columns for value in column.values(row))))
-        previous = current
+        values = (value for column in columns for value in column.values(row))
+        shown.add(group(recipient, row), (*names, *cells), [(*row_key(recipient, row), *values)])
     heads = ("Recipient", "Method", *(["Round"] if has_round else []))
-    legends = [] if legend is None else [interval_legend(lines), legend]
-    return ReportTable(
-        name=name,
-        title=title,
-        caption=" ".join(filter(None, (caption, *legends))),
-        header=(*heads, *(column.header for column in columns if column.header)),
-        lines=tuple(lines),
-        fields=(*KEY, *(field for column in columns for field in column.fields)),
-        records=tuple(records),
+    legends = [] if legend is None else [interval_legend(shown.lines), legend]
+    return shown.table(
+        name,
+        title,
+        " ".join(filter(None, (caption, *legends))),
+        (*heads, *(column.header for column in columns if column.header)),
+        (*KEY, *(field for column in columns for field in column.fields)),
         names=2,
-        is_long=True,
     )
 
 
@@ -93,29 +128,22 @@ def wide_table(
     caption: str,
     entry: Callable[[MethodRow], TableCell],
     fields: tuple[str, ...],
-    records: tuple[tuple[CsvValue, ...], ...],
+    values: Callable[[MethodRow], tuple[CsvValue, ...]],
 ) -> ReportTable:
     """Methods down, recipients across; ablations have a table of their own."""
     columns = [{row.method: row for row in shown_rows(recipient)} for recipient in report.recipients]
     methods = [method for method in report.methods if method.role != "ablation"]
     methods.sort(key=lambda method: method.role == "privileged")
-    lines: list[TableRow] = []
-    for at, method in enumerate(methods):
-        found = [column.get(method.method) for column in columns]
-        if any(found):
-            apart = method.role == "privileged" and (at == 0 or methods[at - 1].role != "privileged")
-            lines.append(
-                TableRow((TableCell(method_label(method)), *(entry(row) if row else NO_VALUE for row in found)), apart)
-            )
+    shown = TableLines()
+    for method in methods:
+        across = [column.get(method.method) for column in columns]
+        if any(across):
+            cells = (entry(row) if row else NO_VALUE for row in across)
+            shown.add(method.role == "privileged", (method_label(method), *cells))
+    shown.records += [(*row_key(recipient, row), *values(row)) for recipient, row in all_rows(report)]
     header = ("Method", *(recipient.recipient for recipient in report.recipients))
-    return ReportTable(
-        name=name,
-        title=title,
-        caption=f"{caption} {interval_legend(lines)} {MARKS} {DAGGER}",
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=records,
+    return shown.table(
+        name, title, f"{caption} {interval_legend(shown.lines)} {MARKS} {DAGGER}", header, fields, is_long=False
     )
 
 
@@ -128,14 +156,18 @@ def interval_legend(lines: Sequence[TableRow]) -> str:
 def caveats_before_differences(report: Report) -> str:
     """What must be known before any difference is believed: too few tasks, no second try to compare with."""
     said: list[str] = []
-    for found in (
-        [few_tasks_caveat(one.tasks_applicable) for one in report.recipients],
-        [control_caveat(one.rows) for one in report.recipients],
+    for caveats in (
+        [few_tasks_caveat(recipient.tasks_applicable) for recipient in report.recipients],
+        [control_caveat(recipient.rows) for recipient in report.recipients],
     ):
-        if len(set(found)) == 1:
-            said += found[:1]
+        if len(set(caveats)) == 1:
+            said += caveats[:1]
         else:
-            said += [f"{one.recipient}: {text}" for one, text in zip(report.recipients, found, strict=True) if text]
+            said += [
+                f"{recipient.recipient}: {text}"
+                for recipient, text in zip(report.recipients, caveats, strict=True)
+                if text
+            ]
     return "".join(f" {text}" for text in said if text)
 
 
@@ -168,8 +200,8 @@ def interval_values(estimate: MeanEstimate | None) -> tuple[CsvValue, CsvValue, 
     """A value, the ends of its interval and how that was made, for CSV."""
     if estimate is None or estimate.interval is None:
         return estimate and estimate.value, None, None, None
-    found = estimate.interval
-    return estimate.value, found.low, found.high, found.kind
+    interval = estimate.interval
+    return estimate.value, interval.low, interval.high, interval.kind
 
 
 def interval_fields(value: str, name: str = "") -> tuple[str, str, str, str]:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from refit.measures import AVERAGED, MeanColumn
 from refit.report.model import MethodRow, RecipientReport, Report, TaskRow, Transition
 from refit.report.numbers import count_of, format_interval, format_number
-from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
+from refit.report.table import ReportTable, TableCell
 from refit.report.tables.layout import (
     MARKS,
     NO_VALUE,
     RowColumn,
+    TableLines,
     all_rows,
     amount_cell,
     count_column,
@@ -88,60 +89,53 @@ def _measured(measure: str, column: MeanColumn) -> RowColumn:
 def cumulative_table(report: Report) -> ReportTable:
     """Pairs solved at least once, through each round."""
     last = max((recipient.rounds for recipient in report.recipients), default=0)
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
+    shown = TableLines()
     for recipient in report.recipients:
-        for at, line in enumerate(recipient.cumulative):
-            entries = [
+        for line in recipient.cumulative:
+            cells = [
                 TableCell(
                     f"{format_number(point.passed.value, 1)} ({point.solved}/{point.passed.known})",
                     format_interval(point.passed.interval, 1),
                 )
                 for point in line.points
             ]
-            entries += [NO_VALUE] * (last + 1 - len(entries))
-            dagger = " †" if line.role == "privileged" else ""
-            lines.append(
-                TableRow(
-                    (TableCell(recipient.recipient), TableCell(line.label + dagger), *entries), at == 0 and bool(lines)
-                )
-            )
-            records += [
+            cells += [NO_VALUE] * (last + 1 - len(cells))
+            records = [
                 (recipient.recipient, line.method, p.round, *interval_values(p.passed), p.solved, p.passed.known)
                 for p in line.points
             ]
+            dagger = " †" if line.role == "privileged" else ""
+            shown.add(recipient.recipient, (recipient.recipient, line.label + dagger, *cells), records)
     dropped = sum(recipient.cumulative_dropped for recipient in report.recipients)
     said = f" Left out, because not scored throughout: {count_of(dropped, 'pair')}." if dropped else ""
     caption = (
         f"Pairs (task and repetition) that passed at least once through each round, in percent of the pairs that are "
-        f"scored in every round under every method.{said} {interval_legend(lines)}"
+        f"scored in every round under every method.{said} {interval_legend(shown.lines)}"
     )
     header = ("Recipient", "Method", *(f"Round {round}" for round in range(last + 1)))
     fields = ("recipient", "method", "round", *interval_fields("percent"), "solved", "pairs")
-    name, title = "cumulative", "Solved at least once"
-    return ReportTable(
-        name=name,
-        title=title,
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=2,
-        is_long=True,
-    )
+    return shown.table("cumulative", "Solved at least once", caption, header, fields, names=2)
 
 
 def task_table(report: Report, recipient: RecipientReport) -> ReportTable:
     """Passes of each task over its repetitions, in the first round with feedback."""
     rows = [row for row in (recipient.baseline, *recipient.rows) if row is not None]
     columns = [(row.method, row.round) for row in rows]
-    lines = [TableRow((TableCell(task.task), *_outcomes(task, columns))) for task in recipient.tasks]
-    records = [
-        (recipient.recipient, task.task, outcome.method, outcome.round, outcome.passes, outcome.scored, outcome.planned)
-        for task in recipient.tasks
-        for outcome in task.outcomes
-    ]
+    shown = TableLines()
+    for task in recipient.tasks:
+        records = [
+            (
+                recipient.recipient,
+                task.task,
+                outcome.method,
+                outcome.round,
+                outcome.passes,
+                outcome.scored,
+                outcome.planned,
+            )
+            for outcome in task.outcomes
+        ]
+        shown.add(None, (task.task, *_outcomes(task, columns)), records)
     caption = (
         f"{recipient.recipient}: strict pass rate (%) of each task, with passes of scored repetitions in parentheses. "
         f"A dash is a task that this recipient does not have, or nothing scored. {MARKS} The baseline, ablations and † "
@@ -149,25 +143,15 @@ def task_table(report: Report, recipient: RecipientReport) -> ReportTable:
     )
     header = ("Task", *(row_label(row) for row in rows))
     fields = ("recipient", "task", "method", "round", "passes", "scored", "planned")
-    place = [other.recipient for other in report.recipients].index(recipient.recipient) + 1
-    name = f"tasks-{place}"
+    number = [other.recipient for other in report.recipients].index(recipient.recipient) + 1
     title = f"Outcomes of each task: {recipient.recipient}"
-    return ReportTable(
-        name=name,
-        title=title,
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        is_long=True,
-    )
+    return shown.table(f"tasks-{number}", title, caption, header, fields)
 
 
 def _outcomes(task: TaskRow, columns: Sequence[tuple[str, int]]) -> Iterator[TableCell]:
-    found = {(outcome.method, outcome.round): outcome for outcome in task.outcomes}
+    by_condition = {(outcome.method, outcome.round): outcome for outcome in task.outcomes}
     for condition in columns:
-        outcome = found.get(condition)
+        outcome = by_condition.get(condition)
         if outcome is None or outcome.rate is None:
             yield NO_VALUE
         else:

@@ -7,12 +7,13 @@ from refit.report.model import Difference, MeanEstimate, MethodRow, RecipientRep
 from refit.report.numbers import count_of, format_interval, format_number, format_p, known_of
 from refit.report.statistics.comparisons import ours_among
 from refit.report.statistics.metrics import with_ranks
-from refit.report.table import CsvValue, ReportTable, TableCell, TableRow
+from refit.report.table import CsvValue, ReportTable, TableCell
 from refit.report.tables.layout import (
     DAGGER,
     KEY,
     MARKS,
     NO_VALUE,
+    TableLines,
     all_rows,
     caveats_before_differences,
     count_column,
@@ -44,24 +45,16 @@ def pass_table(report: Report) -> ReportTable:
 
     fields = (*KEY, *interval_fields("pass_percent", "pass"), *interval_fields("change_points", "change"))
     fields += ("source_pass_percent", "passes", "pairs", "tasks", "rank")
-    records = tuple(
-        (
-            *row_key(recipient, row),
-            *interval_values(row.passed),
-            *interval_values(row.change),
-            row.source_passed,
-            row.passes,
-            row.passed.known,
-            row.passed.tasks,
-            row.ranks.passed,
-        )
-        for recipient, row in all_rows(report)
-    )
+
+    def values(row: MethodRow) -> tuple[CsvValue, ...]:
+        counts = (row.source_passed, row.passes, row.passed.known, row.passed.tasks, row.ranks.passed)
+        return (*interval_values(row.passed), *interval_values(row.change), *counts)
+
     caption = (
         f"Strict pass rate (%) / change from round 0 (points), {_over(report)}. The change is over the pairs that are "
         f"scored in both, which may be fewer than the baseline's row has.{caveats_before_differences(report)}"
     )
-    return wide_table(report, "pass", "Strict pass and change", caption, entry, fields, records)
+    return wide_table(report, "pass", "Strict pass and change", caption, entry, fields, values)
 
 
 def _over(report: Report) -> str:
@@ -94,64 +87,40 @@ def token_table(report: Report) -> ReportTable:
 
     fields = (*KEY, *interval_fields("tokens"), *interval_fields("change_percent", "change"))
     fields += ("known", "results", "completed_calls_only", "rank")
-    records = tuple(
-        (
-            *row_key(recipient, row),
-            *interval_values(row.tokens),
-            *interval_values(row.tokens_change),
-            row.tokens.known,
-            row.tokens.of,
-            row.partial,
-            row.ranks.tokens,
-        )
-        for recipient, row in all_rows(report)
-    )
+
+    def values(row: MethodRow) -> tuple[CsvValue, ...]:
+        counts = (row.tokens.known, row.tokens.of, row.partial, row.ranks.tokens)
+        return (*interval_values(row.tokens), *interval_values(row.tokens_change), *counts)
+
     partial = sum(row.partial for _, row in all_rows(report))
     said = f" Of completed calls only: {count_of(partial, 'result')}." if partial else ""
     caption = (
         f"Recipient tokens of a run (thousands) / change from the baseline row (ratio of means). Feedback and the "
         f"source run are not in them; unknown is left out, never zero.{said}"
     )
-    return wide_table(report, "tokens", "Recipient tokens and change", caption, entry, fields, records)
+    return wide_table(report, "tokens", "Recipient tokens and change", caption, entry, fields, values)
 
 
 def ablations(report: Report) -> ReportTable:
     """DENSE without its parts, and by how much the whole is better."""
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
+    shown = TableLines()
     for recipient in report.recipients:
         if not any(row.role == "ablation" for row in recipient.rows):
             continue
         gaps = _gaps(recipient)
-        for at, row in enumerate(with_ranks(ablation_table(recipient.baseline, recipient.rows))):
+        for row in with_ranks(ablation_table(recipient.baseline, recipient.rows)):
             gap = gaps.get(row.method)
-            lines.append(TableRow(_ablation(recipient.recipient, row, gap), at == 0 and bool(lines)))
-            points = interval_values(gap.points if gap else None)
-            tail = (gap.p, gap.holm) if gap else (None, None)
-            records.append(
-                (
-                    *row_key(recipient, row),
-                    *interval_values(row.tokens),
-                    *interval_values(row.passed),
-                    row.passes,
-                    *points,
-                    *tail,
-                )
-            )
+            rates = (*interval_values(row.tokens), *interval_values(row.passed), row.passes)
+            tests = (*interval_values(gap.points), gap.p, gap.holm) if gap else (None,) * 6
+            record = (*row_key(recipient, row), *rates, *tests)
+            shown.add(recipient.recipient, _ablation(recipient.recipient, row, gap), [record])
     header = ("Recipient", "Method", "Tokens (thousands)", "Strict pass (%)", "DENSE less this (points)", "Holm p")
     fields = (*KEY, *interval_fields("tokens"), *interval_fields("pass_percent", "pass"), "passes")
     fields += (*interval_fields("dense_less_this", "gap"), "p", "holm")
-    caption = f"DENSE without its parts: recipient tokens of a run and strict pass. {interval_legend(lines)} {MARKS}"
-    return ReportTable(
-        name="ablations",
-        title="Ablations",
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=2,
+    caption = (
+        f"DENSE without its parts: recipient tokens of a run and strict pass. {interval_legend(shown.lines)} {MARKS}"
     )
+    return shown.table("ablations", "Ablations", caption, header, fields, names=2, is_long=False)
 
 
 def _ablation(recipient: str, row: MethodRow, gap: Difference | None) -> tuple[TableCell, ...]:
@@ -202,8 +171,7 @@ def _change_cell(row: MethodRow) -> TableCell:
 
 def sensitivity_table(report: Report) -> ReportTable:
     """With all tasks, and without those excluded."""
-    lines: list[TableRow] = []
-    records: list[tuple[CsvValue, ...]] = []
+    shown = TableLines()
     reduced = {recipient.recipient: recipient for recipient in report.sensitivity}
     for recipient in report.recipients:
         other = reduced.get(recipient.recipient)
@@ -211,22 +179,20 @@ def sensitivity_table(report: Report) -> ReportTable:
             continue
         fewer = {row.method: row for row in shown_rows(other, with_ablations=True)}
         gaps, fewer_gaps = _gaps(recipient), _gaps(other)
-        for at, row in enumerate(shown_rows(recipient, with_ablations=True)):
-            pair = (row, fewer.get(row.method))
-            cells = [_both(one.passed, one.change, 2) if one else NO_VALUE for one in pair]
-            less = [gaps.get(row.method), fewer_gaps.get(row.method)]
+        for row in shown_rows(recipient, with_ablations=True):
+            variants = (row, fewer.get(row.method))
+            less = (gaps.get(row.method), fewer_gaps.get(row.method))
+            cells = [_both(variant.passed, variant.change, 2) if variant else NO_VALUE for variant in variants]
             cells += [_both(gap.points, None, 2, sign=True) if gap else NO_VALUE for gap in less]
-            lines.append(
-                TableRow((TableCell(recipient.recipient), TableCell(row_label(row)), *cells), at == 0 and bool(lines))
+            rates = [mean for variant in variants for mean in (variant and variant.passed, variant and variant.change)]
+            counts = [variant.passed.known if variant else None for variant in variants]
+            record = (
+                *row_key(recipient, row),
+                *(end for mean in rates for end in interval_values(mean)),
+                *counts,
+                *(end for gap in less for end in interval_values(gap and gap.points)),
             )
-            numbers = [
-                end
-                for one in pair
-                for end in (*interval_values(one and one.passed), *interval_values(one and one.change))
-            ]
-            counts = [one.passed.known if one else None for one in pair]
-            flat = [end for gap in less for end in interval_values(gap and gap.points)]
-            records.append((*row_key(recipient, row), *numbers, *counts, *flat))
+            shown.add(recipient.recipient, (recipient.recipient, row_label(row), *cells), [record])
     header = ("Recipient", "Method", "All tasks", "Without", "DENSE less this, all", "DENSE less this, without")
     fields = KEY
     for name in ("pass", "change", "pass_without", "change_without"):
@@ -234,26 +200,20 @@ def sensitivity_table(report: Report) -> ReportTable:
     fields += ("pairs", "pairs_without", *interval_fields("gap"), *interval_fields("gap_without"))
     caption = (
         f"Strict pass (%) / change from round 0 (points) with all tasks, and without {', '.join(report.excluded)}; and "
-        f"by how much DENSE is higher. {interval_legend(lines)} {DAGGER}"
+        f"by how much DENSE is higher. {interval_legend(shown.lines)} {DAGGER}"
     )
-    return ReportTable(
-        name="sensitivity",
-        title="Sensitivity",
-        caption=caption,
-        header=header,
-        lines=tuple(lines),
-        fields=fields,
-        records=tuple(records),
-        names=2,
-        is_long=True,
-    )
+    return shown.table("sensitivity", "Sensitivity", caption, header, fields, names=2)
 
 
 def _gaps(recipient: RecipientReport) -> dict[str, Difference]:
     """DENSE less each other, in whichever family."""
     name = ours_among(row.method for row in recipient.rows)
-    ours = [found for found in recipient.differences if found.method == name and found.family != "cumulative"]
-    return {found.reference: found for found in ours}
+    ours = [
+        difference
+        for difference in recipient.differences
+        if difference.method == name and difference.family != "cumulative"
+    ]
+    return {difference.reference: difference for difference in ours}
 
 
 def _both(first: MeanEstimate, second: MeanEstimate | None, digits: int, *, sign: bool = False) -> TableCell:

@@ -19,7 +19,7 @@ from stores import ALL, HOSTILE, made, task_names
 
 from dense.errors import DenseError
 from refit.report.build import build
-from refit.report.figures import Drawing, bars, canvas, costs, draw, drawings, heatmap, lines, points
+from refit.report.figures import Drawing, bars, canvas, costs, draw, drawings, heatmap, panel, points
 from refit.report.figures.style import STYLES, short_name
 from refit.report.model import Report
 from refit.results import ANALYST, RUN0, Experiment, Prices, Result
@@ -73,8 +73,7 @@ class Kept:
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
     found = Kept()
-    for module in (bars, costs, heatmap, lines, points):
-        monkeypatch.setattr(module, "save", found.save)
+    monkeypatch.setattr(panel, "save", found.save)
     return found
 
 

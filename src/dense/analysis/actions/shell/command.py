@@ -40,6 +40,10 @@ class Command(Struct, frozen=True, gc=False):
     """The one that writes into it through a pipe."""
 
 
+MAX_FOLDER_CHARS = 4_096
+"""No system has a longer path: the shell stays where it is."""
+
+
 def folder_after(words: Sequence[str], cwd: str, last: str) -> str:
     """The folder that a shell is in when one of `FOLDER_CHANGERS` has changed it; `last` is the one before `cwd`."""
     target = next((word for word in words[1:] if not word.startswith("-") or word == "-"), None)
@@ -47,7 +51,10 @@ def folder_after(words: Sequence[str], cwd: str, last: str) -> str:
         return last
     if target is None:
         return "~"
-    return located(target, cwd) if target != "." else cwd
+    if target == ".":
+        return cwd
+    folder = located(target, cwd)
+    return folder if len(folder) <= MAX_FOLDER_CHARS else cwd
 
 
 # The words of a command

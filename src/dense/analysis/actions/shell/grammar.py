@@ -10,7 +10,7 @@ interpreter when it was tried (tree-sitter 0.26.0), so long texts are cut into p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ MAX_DEPTH = 60
 """Deeper nesting is not followed: Python's own stack is finite."""
 MAX_PARSED_CHARS = 8 << 10
 PIECE_CHARS = 2 << 10
+MAX_STRANGE_PIECES = 8
+"""After so many pieces of a long text that the grammar does not understand, the rest of it is no shell text."""
 
 LITERAL_END = re.compile(r"'[^']*'|\"[^\"\\$`]*\"|\\.|\n|\s|[^\s'\"\\]{256}", re.DOTALL)
 """Where a text may be cut: behind a literal or a blank, and within a word that is longer than any word."""
@@ -76,13 +78,10 @@ def parse(text: str, cwd: str = "") -> list[Command]:
         text = text.replace("\r\n", "\n").replace("\0", "")
     plain, heredocs = take_heredocs(text, take_open=False) if "<<" in text else (text, NO_HEREDOCS)
     collector = CommandCollector(cwd, heredocs)
-    for piece in pieces(plain) if len(plain) > MAX_PARSED_CHARS else (plain,):
-        if not collector.go(piece) and "<<" in piece and len(heredocs) == 0:
-            plain, heredocs = take_heredocs(text, take_open=True)
-            collector = CommandCollector(cwd, heredocs)
-            for again in pieces(plain):
-                collector.go(again)
-            break
+    if not collector.go_on(pieces(plain), may_be_open=len(heredocs) == 0):
+        plain, heredocs = take_heredocs(text, take_open=True)
+        collector = CommandCollector(cwd, heredocs)
+        collector.go_on(pieces(plain), may_be_open=False)
     return collector.commands
 
 
@@ -116,6 +115,19 @@ class CommandCollector:
         self.names: dict[str, str] = {}
         self.heredocs = heredocs
         self.source: str | bytes = b""
+
+    def go_on(self, texts: Iterable[str], *, may_be_open: bool) -> bool:
+        """Adds the commands of pieces of a text; false where one may be wrong for a heredoc without an end."""
+        strange = 0
+        for piece in texts:
+            if self.go(piece):
+                continue
+            strange += 1
+            if may_be_open and "<<" in piece:
+                return False
+            if strange == MAX_STRANGE_PIECES:
+                break
+        return True
 
     def go(self, text: str) -> bool:
         """Adds the commands of a text; whether the grammar understood all of it."""

@@ -32,7 +32,9 @@ def first_end(queue: Sequence[Node]) -> int:
 
 
 def _failed(node: Node) -> bool:
-    return isinstance(node, Leaf) and any(seen.is_error or seen.exit_code for seen in node.step.observations)
+    return isinstance(node, Leaf) and any(
+        observation.is_error or observation.exit_code for observation in node.step.observations
+    )
 
 
 def label(leaf: Leaf) -> int:
@@ -48,13 +50,13 @@ def summary(members: Sequence[Node]) -> dict[str, str]:
 
 def groups(children: Sequence[Node]) -> list[dict[str, Any]]:
     """A failure and what follows it belong together; the rest stays."""
-    found: list[list[Node]] = []
+    stretches: list[list[Node]] = []
     for child in children:
-        if found and _failed(found[-1][-1]):
-            found[-1].append(child)
+        if stretches and _failed(stretches[-1][-1]):
+            stretches[-1].append(child)
         else:
-            found.append([child])
-    return [_group(group) for group in found]
+            stretches.append([child])
+    return [_group(group) for group in stretches]
 
 
 def _group(group: Sequence[Node]) -> dict[str, Any]:

@@ -39,8 +39,8 @@ class BoundaryAnswer(Answer, frozen=True, kw_only=True):
     @classmethod
     def salvaged(cls, reply: str) -> Any:
         """Quotes or line feeds within the reasoning may break the JSON; the index at its end decides all the same."""
-        found = INDEX_AT_END.search(reply)
-        return {"action_index": int(found[1])} if found else None
+        match = INDEX_AT_END.search(reply)
+        return {"action_index": int(match[1])} if match else None
 
 
 class Boundary(Judgement, frozen=True, kw_only=True):

@@ -139,11 +139,11 @@ def _single_calls(step: Step) -> Iterable[Step]:
     """The step call by call, if the observations answer single calls, each another one."""
     if len(step.calls) < 2 or len(step.observations) < 2:
         return (step,)
-    answers = {seen.call_id: seen for seen in step.observations if seen.call_id is not None}
+    answers = {observation.call_id: observation for observation in step.observations if observation.call_id is not None}
     calls = [(call, answers[call.id]) for call in step.calls if call.id is not None and call.id in answers]
     if len(answers) < len(step.observations) or len(calls) < len(answers):
         return (step,)
-    return [msgspec.structs.replace(step, message="", calls=(call,), observations=(seen,)) for call, seen in calls]
+    return [msgspec.structs.replace(step, message="", calls=(call,), observations=(answer,)) for call, answer in calls]
 
 
 def _runs(command: str, texts: Sequence[str], result: ObservedResult) -> bool:

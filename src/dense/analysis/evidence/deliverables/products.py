@@ -78,8 +78,8 @@ def products(actions: Iterable[HasStep]) -> Products:
             if path not in effects.undoes:
                 files.add(path)
         for path in effects.scripts:
-            for made in files.tried_by.pop(base_name(path), ()):
-                files.confirm(made)
+            for written in files.tried_by.pop(base_name(path), ()):
+                files.confirm(written)
         if not effects.runs or not LISTING_PROGRAMS.issuperset(effects.runs):
             for path in effects.reads:
                 files.confirm(path)
@@ -171,11 +171,11 @@ class _Files:
             self.add(max(path, *tried, key=len))
 
     def close(self) -> Products:
-        made = [path for name, same in self._made.items() if name != ".git" for path in same]
-        folders = {path.rstrip("/").rpartition("/")[0] for path in made}
-        made = [path for path in made if path.rstrip("/") not in folders]
+        paths = [path for name, same in self._made.items() if name != ".git" for path in same]
+        folders = {path.rstrip("/").rpartition("/")[0] for path in paths}
+        paths = [path for path in paths if path.rstrip("/") not in folders]
         tried = [same[-1] for name, same in self._tried.items() if name != ".git"]
-        return Products(tuple(made), tuple(tried), tuple(self._contents.items()))
+        return Products(tuple(paths), tuple(tried), tuple(self._contents.items()))
 
 
 # The diff that is submitted
@@ -225,12 +225,12 @@ def find_submitted_diff(
     for fact in reversed(facts[-LAST_ACTIONS:]):
         if fact.phase != "deliver":
             continue
-        for seen in reversed(steps[fact.action - 1].observations):
-            if changes := tuple(_changes(seen.text)):
+        for observation in reversed(steps[fact.action - 1].observations):
+            if changes := tuple(_changes(observation.text)):
                 folders = {path for fact in facts for path in fact.effects.writes if "." not in base_name(path)}
                 unrequested = tuple(change for change in changes if _is_unrequested(change, changes, named, folders))
                 rest = tuple(change for change in changes if change not in unrequested)
-                return SubmittedDiff(fact.action, rest, unrequested, CUT.search(seen.text) is None)
+                return SubmittedDiff(fact.action, rest, unrequested, CUT.search(observation.text) is None)
     return None
 
 
@@ -309,7 +309,7 @@ def best_candidate(task: Task | None, requirements: Sequence[Requirement], steps
     pattern = re.compile(alternatives)
     fits: dict[Candidate, int] = {}
     for action, step in enumerate(steps, 1):
-        texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
+        texts = [output.text[:MAX_TEXT_CHARS] for output in step.observations if output.origin == "tool"]
         for token in [
             token for text in texts if any(literal in text for literal in literals) for token in _tokens(text, pattern)
         ]:
@@ -334,7 +334,7 @@ def pieces(task: Task | None, requirements: Sequence[Requirement], steps: Sequen
     patterns = {end: re.compile(rf"(?<!\w)(?:{re.escape(end)}{rest}|{rest}{re.escape(end)})(?!\w)") for end in ends}
     candidates: dict[str, Candidate] = {}
     for action, step in enumerate(steps, 1):
-        texts = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
+        texts = [output.text[:MAX_TEXT_CHARS] for output in step.observations if output.origin == "tool"]
         for end in [end for end in ends if end not in candidates and any(end in text for text in texts)]:
             tokens = [token for text in texts for token in patterns[end].findall(text)][:MAX_LITERALS]
             if new := next((token for token in tokens if token not in typed and token not in task.instruction), ""):

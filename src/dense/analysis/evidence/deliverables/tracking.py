@@ -113,7 +113,7 @@ class _StepTexts(Struct, frozen=True):
 def _texts(step: Step) -> _StepTexts:
     calls = [parse_call(call) for call in step.calls]
     typed = "\0".join([str(value)[:MAX_TEXT_CHARS] for call in calls for value in call.arguments.values()])
-    shown = [seen.text[:MAX_TEXT_CHARS] for seen in step.observations if seen.origin == "tool"]
+    shown = [output.text[:MAX_TEXT_CHARS] for output in step.observations if output.origin == "tool"]
     return _StepTexts(calls, typed, shown)
 
 
@@ -332,12 +332,14 @@ def _is_absent(text: str, path: str) -> bool:
     return any(contains_any(line.lower(), ABSENT) and is_named(line, path) for line in lines)
 
 
-def _was_there(path: str, made: int, shown: Sequence[int], facts: Sequence[ActionFacts], steps: Sequence[Step]) -> bool:
+def _was_there(
+    path: str, written_at: int, shown: Sequence[int], facts: Sequence[ActionFacts], steps: Sequence[Step]
+) -> bool:
     """Whether a file was there before the first action that made or changed it."""
-    if shown and shown[0] < made:
+    if shown and shown[0] < written_at:
         return True
-    reads = [read for fact in facts[: made - 1] if not fact.has_failed for read in fact.effects.reads]
-    return is_among(path, reads) or edits_in_place(path, facts[made - 1], steps[made - 1])
+    reads = [read for fact in facts[: written_at - 1] if not fact.has_failed for read in fact.effects.reads]
+    return is_among(path, reads) or edits_in_place(path, facts[written_at - 1], steps[written_at - 1])
 
 
 def _only_looks(fact: ActionFacts) -> bool:

@@ -146,22 +146,26 @@ def _sight(evidence: TraceEvidence, file: TrackedFile) -> int:
     """The last action that shows a file, if its contents are no guess; 0 if there is none."""
     if not file.made:
         return file.seen_at if file.is_shown else 0
-    made = file.made[-1]
+    last_write = file.made[-1]
     if not file.is_shown:
-        return _run_after(evidence, made, file.path)
+        return _run_after(evidence, last_write, file.path)
     shown = evidence.output(file.seen_at)
-    typed = typed_contents(evidence.step(made), file.path)
-    is_guess = evidence.origins.is_guess(shown, made) or evidence.origins.is_own_text(typed, made)
-    return _run_after(evidence, made, file.path) if is_guess else file.seen_at
+    typed = typed_contents(evidence.step(last_write), file.path)
+    is_guess = evidence.origins.is_guess(shown, last_write) or evidence.origins.is_own_text(typed, last_write)
+    return _run_after(evidence, last_write, file.path) if is_guess else file.seen_at
 
 
-def _run_after(evidence: TraceEvidence, made: int, path: str) -> int:
+def _run_after(evidence: TraceEvidence, written_at: int, path: str) -> int:
     """The first action that gives a file to a program after it was made, and does not fail; 0 if there is none."""
-    for fact in evidence.facts[made:]:
+    for fact in evidence.facts[written_at:]:
         is_tried = fact.phase in ("run", "verify") or tries_something(fact.effects)
         if is_tried and not fact.has_failed and any(base_name(path) in text for text in fact.commands):
             return fact.action
-    return made if not evidence.fact(made).has_failed and runs_after_writing(evidence.step(made), path) else 0
+    return (
+        written_at
+        if not evidence.fact(written_at).has_failed and runs_after_writing(evidence.step(written_at), path)
+        else 0
+    )
 
 
 def _unchecked_programs(evidence: TraceEvidence) -> list[DemandEvidence]:
@@ -307,7 +311,7 @@ def _first_sight(evidence: TraceEvidence, value: str) -> int:
     for fact, step in zip(evidence.facts[:-1], evidence.steps, strict=False):
         if any(value in str(given) for call in step.calls for given in call.arguments.values()):
             return 0
-        if any(value in seen.text for seen in step.observations if seen.origin == "tool"):
+        if any(value in output.text for output in step.observations if output.origin == "tool"):
             return fact.action
     return 0
 
@@ -337,7 +341,7 @@ def _is_one_untouched(evidence: TraceEvidence) -> bool:
 
 def _names(step: Step, name: str) -> bool:
     typed = (str(value) for call in step.calls for value in call.arguments.values())
-    return any(name in text for text in typed) or any(name in seen.text for seen in step.observations)
+    return any(name in text for text in typed) or any(name in output.text for output in step.observations)
 
 
 def _is_of_task(evidence: TraceEvidence, check: Check) -> bool:

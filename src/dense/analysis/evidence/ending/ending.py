@@ -66,7 +66,9 @@ class Ending(Struct, frozen=True):
 def find_ending(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> Ending:
     """By the last action: a hand-over, a last message, or anything else, after which there was to be more."""
     last, step = facts[-1], steps[-1]
-    harness = next((seen.text for seen in reversed(step.observations) if seen.origin == "system"), "").strip()
+    harness = next(
+        (observation.text for observation in reversed(step.observations) if observation.origin == "system"), ""
+    ).strip()
     if "continu" in harness[:MAX_HARNESS_CHARS].casefold():
         return Ending(kind="continued", action=last.action, words=harness)
     is_team = bool(team_of(steps))
@@ -87,7 +89,7 @@ def _own_ending(facts: Sequence[ActionFacts], steps: Sequence[Step], harness: st
     if not is_team and (closing := _closing_message(facts, steps)):
         return Ending(kind="handed_over", action=closing)
     if last.phase != "deliver" and not _is_last_message(last, step):
-        texts = [] if step.calls else [seen.text for seen in step.observations]
+        texts = [] if step.calls else [observation.text for observation in step.observations]
         words = _limit_line(harness) or _client_error(said) or _last_error(texts)
         return Ending(kind="broken_off", action=last.action, words=words, answer=final_answer(step))
     if LIMITED.search(harness[:MAX_HARNESS_CHARS]):
@@ -112,7 +114,11 @@ def _closing_message(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> int
     """The action that reports that the work is done, if at most a few actions follow that change nothing and show
     nothing new: a command without an answer, another look; 0 if there is none."""
     for fact, step in zip(reversed(facts), reversed(steps[-MAX_ACTIONS_AFTER_CLOSING - 1 :]), strict=False):
-        if step.message.strip() and not step.calls and not any(seen.origin == "tool" for seen in step.observations):
+        if (
+            step.message.strip()
+            and not step.calls
+            and not any(observation.origin == "tool" for observation in step.observations)
+        ):
             text = step.message[-MAX_TAIL_CHARS:]
             return fact.action if CLOSING.search(text) and not announced_action(text) else 0
         if step.observations and (fact.has_failed or fact.phase not in ("explore", "verify", "talk")):
@@ -174,7 +180,7 @@ def _is_last_message(last: ActionFacts, step: Step) -> bool:
             return False
         is_exit = bool(last.commands) and last.commands[-1].strip() in EXIT_COMMANDS
         return is_exit or (last.phase == "talk" and not last.commands and not last.has_failed)
-    return bool(step.message.strip()) and not any(seen.origin == "tool" for seen in step.observations)
+    return bool(step.message.strip()) and not any(observation.origin == "tool" for observation in step.observations)
 
 
 # Verdicts of a lead agent
@@ -261,7 +267,7 @@ MAX_QUOTED_CHARS = 160
 
 def final_answer(step: Step) -> str:
     """The answer that an attempt ends with, by the agent or by the harness; empty if there is none."""
-    for text in (*[seen.text for seen in reversed(step.observations)], step.message):
+    for text in (*[observation.text for observation in reversed(step.observations)], step.message):
         if matches := FINAL_ANSWER.findall(text[-MAX_TAIL_CHARS:]):
             return matches[-1].strip()
     return ""
@@ -334,12 +340,12 @@ def is_value(answer: str) -> bool:
 
 
 def _rejecting_line(step: Step, answer: str) -> str:
-    for seen in step.observations:
-        match = REJECTED.search(seen.text[:MAX_OUTPUT_CHARS])
-        if match is None or "diff --git " in seen.text[:MAX_OUTPUT_CHARS]:
+    for observation in step.observations:
+        match = REJECTED.search(observation.text[:MAX_OUTPUT_CHARS])
+        if match is None or "diff --git " in observation.text[:MAX_OUTPUT_CHARS]:
             continue
-        start, end = seen.text.rfind("\n", 0, match.start()) + 1, seen.text.find("\n", match.end())
-        line = seen.text[start : end if end >= 0 else None].strip()
+        start, end = observation.text.rfind("\n", 0, match.start()) + 1, observation.text.find("\n", match.end())
+        line = observation.text[start : end if end >= 0 else None].strip()
         if line not in answer:
             return line
     return ""

@@ -92,7 +92,7 @@ def is_outcome_hidden(checks: Sequence[str], texts: Sequence[str], step: Step) -
     rest = [text.partition(check)[2] for check in checks[-1:] for text in texts if check in text]
     if not any(map(FOLLOWED.match, rest)):
         return False
-    return not any(SUCCESS.search(seen.text) for seen in step.observations)
+    return not any(SUCCESS.search(observation.text) for observation in step.observations)
 
 
 def collect_facts(
@@ -140,7 +140,7 @@ def _facts(
         targets=targets,
         signature=signature_of(step.calls, names, commands),
         topic_change=topic_change_of(step, names),
-        is_followed_by_user="user" in [seen.origin for seen in step.observations],
+        is_followed_by_user="user" in [observation.origin for observation in step.observations],
         is_irreversible=is_irreversible,
         delegates_to=delegate,
         is_answered=bool(step.observations),

@@ -29,8 +29,10 @@ OPEN_EDITS = frozenset({"edit", "insert"})
 def program_output(facts: ActionFacts, step: Step) -> str:
     """What came back, its ends only, without harness frames, prompts and echoed commands. What the harness says beside
     a tool's answer is none."""
-    answers = [seen for seen in step.observations[:8] if seen.origin != "system"] or step.observations[:8]
-    texts = [_own_output(seen, facts.commands) for seen in answers]
+    answers = [
+        observation for observation in step.observations[:8] if observation.origin != "system"
+    ] or step.observations[:8]
+    texts = [_own_output(answer, facts.commands) for answer in answers]
     return "\n".join(filter(None, texts))
 
 
@@ -39,14 +41,16 @@ def outputs_by_call(facts: ActionFacts, step: Step) -> list[tuple[ToolCall, str]
     if len(step.calls) < 2 or len(step.observations) < 2:
         return []
     calls = {call.id: call for call in step.calls if call.id is not None}
-    if not all(seen.call_id in calls for seen in step.observations):
+    if not all(output.call_id in calls for output in step.observations):
         return []
-    printed = [(calls[seen.call_id], _own_output(seen, facts.commands)) for seen in step.observations if seen.call_id]
+    printed = [
+        (calls[output.call_id], _own_output(output, facts.commands)) for output in step.observations if output.call_id
+    ]
     return [(call, text) for call, text in printed if text.strip()]
 
 
-def _own_output(seen: Observation, commands: Sequence[str]) -> str:
-    text = seen.text
+def _own_output(observation: Observation, commands: Sequence[str]) -> str:
+    text = observation.text
     if len(text) > 2 * MAX_HEAD_CHARS:
         text = text[:MAX_HEAD_CHARS] + "\n" + text[-MAX_TAIL_CHARS:]
     text = _without_frame(text)
@@ -102,8 +106,8 @@ def edits_open_file(facts: ActionFacts, step: Step) -> bool:
 
 def open_file(step: Step) -> str:
     """The file that an editor says it shows."""
-    for seen in step.observations:
-        if (match := OPEN_FILE.search(seen.text[:MAX_HEAD_CHARS])) is not None:
+    for observation in step.observations:
+        if (match := OPEN_FILE.search(observation.text[:MAX_HEAD_CHARS])) is not None:
             return match[1]
     return UNNAMED
 

@@ -207,7 +207,7 @@ def with_subagents(step: Step, done: Effects) -> Effects:
     """The effects of an action, with the files that its agents wrote and removed."""
     writes, deletes = dict.fromkeys(done.writes), dict.fromkeys(done.deletes)
     for inner in islice(subagent_steps(step.subagents), MAX_SUBAGENT_STEPS):
-        if not any(seen.is_error for seen in inner.observations):
+        if not any(observation.is_error for observation in inner.observations):
             own = effects(inner)
             writes.update(dict.fromkeys(own.writes))
             deletes.update(dict.fromkeys(own.deletes))
@@ -231,7 +231,7 @@ def team_of(steps: Sequence[Step]) -> frozenset[str]:
 
 def delegated_to(step: Step, team: frozenset[str]) -> str:
     """The agent that a step delegates to; empty if it does something itself."""
-    if any(seen.origin == "tool" for seen in step.observations):
+    if any(observation.origin == "tool" for observation in step.observations):
         return ""
     is_delegation = bool(step.calls) and all(plain_name(call.name) in team for call in step.calls)
     return step.calls[0].name if is_delegation else ""
@@ -240,7 +240,9 @@ def delegated_to(step: Step, team: frozenset[str]) -> str:
 def acts_without_call(step: Step, team: frozenset[str]) -> bool:
     """Whether something came back to an agent that called nothing: in a team any tool output, else only the exit code
     of a program, because a harness answers an empty message too."""
-    outputs = [seen for seen in step.observations if seen.origin == "tool" and seen.text.strip()]
+    outputs = [
+        observation for observation in step.observations if observation.origin == "tool" and observation.text.strip()
+    ]
     return bool(outputs) and (
         bool(team) or (has_code(step) and any(output.exit_code is not None for output in outputs))
     )
@@ -253,7 +255,7 @@ def has_code(step: Step) -> bool:
 
 def address_of(step: Step) -> str:
     """The page that an agent was shown, or says that it is at."""
-    texts = [seen.text for seen in step.observations if seen.origin == "tool"]
+    texts = [observation.text for observation in step.observations if observation.origin == "tool"]
     for text in (*texts, step.message):
         if match := ADDRESS.search(text[:MAX_ADDRESS_SEARCH]):
             return match[0].rstrip(".,;")

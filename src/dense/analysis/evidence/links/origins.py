@@ -50,7 +50,7 @@ class Origins:
         return not any(bare in _bare(text) for text in (*texts, self._task)) if bare else True
 
     def _texts_before(self, action: int) -> list[str]:
-        return [seen.text for step in self._steps[: action - 1] for seen in step.observations]
+        return [observation.text for step in self._steps[: action - 1] for observation in step.observations]
 
     def is_own_text(self, typed: str, action: int) -> bool:
         """Whether nothing had shown most of the values in a text, or of its lines if it has no values, before an action

@@ -32,7 +32,7 @@ class VanishedFile(Struct, frozen=True):
     """A file that is gone, by the actions that show it."""
 
     path: str
-    seen: int
+    shown: int
     """The last action that shows it."""
     cause: int
     """The last action in between that worked on a file that it belongs to."""
@@ -53,8 +53,8 @@ def vanished_files(facts: Sequence[ActionFacts], steps: Sequence[Step]) -> list[
 
 
 def _missed_paths(step: Step) -> Iterator[str]:
-    for seen in step.observations:
-        text = seen.text[:MAX_TEXT_CHARS]
+    for observation in step.observations:
+        text = observation.text[:MAX_TEXT_CHARS]
         for line in lines_with(text, MISSING_SIGNS) if contains_any(text, SIGNS) else ():
             for match in ABSENT.finditer(line):
                 yield match[1] or match[2]
@@ -63,12 +63,12 @@ def _missed_paths(step: Step) -> Iterator[str]:
 def _vanished(path: str, missed: int, facts: Sequence[ActionFacts], steps: Sequence[Step]) -> VanishedFile | None:
     if is_temporary(path) or any(_touches(fact, path) for fact in facts):
         return None
-    seen = next((n for n in range(missed - 1, 0, -1) if _shows(facts[n - 1], steps[n - 1], path)), 0)
-    if not seen or any(_shows(fact, step, path) for fact, step in zip(facts[missed:], steps[missed:], strict=True)):
+    shown = next((n for n in range(missed - 1, 0, -1) if _shows(facts[n - 1], steps[n - 1], path)), 0)
+    if not shown or any(_shows(fact, step, path) for fact, step in zip(facts[missed:], steps[missed:], strict=True)):
         return None
-    for fact in reversed(facts[seen : missed - 1]):
+    for fact in reversed(facts[shown : missed - 1]):
         if not fact.has_failed and (owner := _owner(fact, path)):
-            return VanishedFile(path, seen, fact.action, missed, owner)
+            return VanishedFile(path, shown, fact.action, missed, owner)
     return None
 
 
@@ -84,8 +84,8 @@ def _shows(fact: ActionFacts, step: Step, path: str) -> bool:
     """Whether an action shows a file: by its path, or by its name in a listing of its folder."""
     folder = path.rpartition("/")[0]
     is_in_folder = any(folder in text for text in fact.commands) or folder in fact.effects.reads
-    for seen in step.observations:
-        text = seen.text[:MAX_TEXT_CHARS]
+    for observation in step.observations:
+        text = observation.text[:MAX_TEXT_CHARS]
         if base_name(path) in text and (is_in_folder or path in text):
             lines = [line for line in text.split("\n") if base_name(path) in line and not any(s in line for s in SIGNS)]
             if any(is_named(line, path) for line in lines):
