@@ -1,4 +1,4 @@
-"""How many bytes feedback may have: a quarter of the raw text within limits, what the user says, or the paper's."""
+"""How many bytes feedback may have: half of the raw text within limits, what the user says, or the paper's."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def test_raw_text_is_messages_arguments_and_outputs_in_bytes() -> None:
     assert raw_size(trajectory(1_000)) == 1_000
 
 
-@pytest.mark.parametrize(("raw", "budget"), [(100, 3_000), (12_000, 3_000), (40_000, 10_000), (10**6, 24_000)])
-def test_by_default_a_quarter_within_limits(raw: int, budget: int) -> None:
+@pytest.mark.parametrize(("raw", "budget"), [(100, 800), (12_000, 8_000), (40_000, 20_000), (10**6, 24_000)])
+def test_by_default_half_of_the_raw_text_within_limits(raw: int, budget: int) -> None:
     assert budgets_for(None, trajectory(raw)).complete == budget
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "report" / "page"))  # the driver of the browser is there
+sys.path.insert(0, str(HERE.parent / "refit" / "report" / "page"))  # the driver of the browser is there
 
 
 @pytest.fixture(scope="session")

@@ -128,6 +128,17 @@ class _Attempt:
             removed |= {line for edit in edits for line in edit.removed}
         return found[::-1]
 
+    def overwritten(self) -> set[int]:
+        """The actions that wrote a whole file which a later action wrote again."""
+        written: dict[str, int] = {}
+        old: set[int] = set()
+        for number, paths in self._writes.items():
+            if len(paths) == 1 and self._writes_whole(number) and not self._was_refused(number):
+                if (before := written.get(paths[0])) is not None:
+                    old.add(before)
+                written[paths[0]] = number
+        return old
+
     def diff_of(self, path: str, after: int) -> KeyAction | None:
         """The last action that shows a whole change of a file as a diff once it was made: better than its edits."""
         for number, holder, files in self._diffs:
@@ -201,6 +212,11 @@ def _patch_edit(text: str) -> _Edit:
 
 def _filled_lines(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple([line.strip() for line in lines if line.strip()])
+
+
+def overwritten_actions(tree: ReconciledTree, actions: Actions) -> set[int]:
+    """The actions that wrote a version of a file that a later one replaced whole."""
+    return _Attempt(tree.root, actions).overwritten()
 
 
 def rank_key_actions(tree: ReconciledTree, actions: Actions) -> list[KeyAction]:

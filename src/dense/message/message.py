@@ -50,7 +50,9 @@ class MessageFrame(Struct, frozen=True):
         return self.fresh if environment == "fresh" else self.same
 
 
-REPORT = MessageFrame()
+REPORT = MessageFrame(
+    guide={"record": "a1, a2, … are its actions: `$` a call, `>` what came back, 3/9 three of nine lines of it."}
+)
 """Around a report on an earlier attempt."""
 
 

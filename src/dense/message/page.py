@@ -110,8 +110,7 @@ def write_items(items: Iterable[Item], key: str) -> str:
 
 
 def _lines(items: Iterable[Item], key: str) -> Iterator[str]:
-    """An item with quoted bodies begins with a marker line; the last of several in a row ends with one, unless a
-    marker line is all of it."""
+    """An item with quoted bodies begins with a marker line; the last of several in a row ends with one."""
     is_open = False
     for item in items:
         if not item.quotes:
@@ -121,7 +120,7 @@ def _lines(items: Iterable[Item], key: str) -> Iterator[str]:
             first = f"{item.label}{item.text}" + ("" if mark == CALL else f": {mark}")
             yield f"{key}| {mark if place else first}\n"
             yield f"{text}\n" if text else ""
-        is_open = bool(item.quotes) and bool(item.quotes[-1][1])
+        is_open = bool(item.quotes)
     if is_open:
         yield END.format(key=key)
 

@@ -57,7 +57,8 @@ class _Filling:
         self._shapes: Counter[tuple[int, int, str]] = Counter()
         """How many lines of one shape are shown of a block."""
         self.chosen: list[int] = []
-        self._is_done = bytearray(piece.text in quoted for piece in self._flow.pieces)
+        pairs = zip(self._flow.pieces, record.is_old, strict=True)
+        self._is_done = bytearray(is_old or piece.text in quoted for piece, is_old in pairs)
         """Of each piece whether it is shown."""
         queue = [self._bound(index) for index, is_done in enumerate(self._is_done) if not is_done]
         self._queue = heapq.nsmallest(MAX_CANDIDATES, queue) if len(queue) > MAX_CANDIDATES else queue
@@ -126,11 +127,16 @@ class _Filling:
 class Record:
     """The record of one trace, for messages of any size."""
 
-    def __init__(self, flow: Flow, cited: Collection[int] = ()) -> None:
+    def __init__(self, flow: Flow, cited: Collection[int] = (), overwritten: Collection[int] = ()) -> None:
         self.flow = flow
+        old = {at for at, action in enumerate(flow.actions) if action.last in overwritten}
+        self.is_old = [piece.at in old and piece.block >= 0 and piece.kind != "output" for piece in flow.pieces]
+        """Of each piece whether it is of a version of a file that a later action replaced."""
         self.cited = frozenset(at for at, action in enumerate(flow.actions) if action.last in cited)
         """The indexes of actions that lines of the message rest on."""
         self.sizes = [byte_size(piece.text) + 1 for piece in flow.pieces]
+        self.size = sum(self.sizes)
+        """Bytes of all that the trace says."""
         self._shapes: dict[int, str] = {}
 
     def shape(self, index: int) -> str:
@@ -232,6 +238,6 @@ def _quote(block: Block, lines: Sequence[str]) -> tuple[str, str]:
     elif block.kind == "call":
         mark = "$"
     else:
-        mark = f"{block.head.rstrip(':')}:"
+        mark = f"argument {block.head.rstrip(':')}"
     mark = " ".join(filter(None, (mark.strip(), part)))
     return (f"{mark} {lines[0]}", "") if len(lines) == 1 else (mark, "\n".join(lines))

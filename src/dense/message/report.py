@@ -26,7 +26,7 @@ from dense.analysis.flow.flow import Flow
 from dense.analysis.wording.facets import and_more, describe_value, facet_text, mechanism_names
 from dense.analysis.wording.findings import describe_unmade
 from dense.message.ending import ending_sentence, hands_over
-from dense.message.key_actions import KeyAction, quote_action, rank_key_actions
+from dense.message.key_actions import KeyAction, overwritten_actions, quote_action, rank_key_actions
 from dense.message.lines import Line
 from dense.message.page import ALWAYS, CALL, Fit, Item, ReportPage, one_line, shortened
 from dense.message.quotes import QuoteBlock, quote_block
@@ -76,6 +76,8 @@ IMPORTANCE = (
 `summary` on have room, what shows an open issue after lines from `dead-end` on, other key actions at last."""
 VALUES = {kind: value for value, kind in enumerate(IMPORTANCE)}
 ESSENTIAL = VALUES["summary"]
+SHORT_TRACE = 3
+"""Of a trace of at most so many times the room, products may take all of it."""
 PRODUCT_SHARE, SMALL_PRODUCT_SHARE, MIN_PRODUCT_ROOM = 0.35, 0.2, 5_000
 """Of the room, what final products may take; others are shown by the record."""
 MAX_FAILED_CHECKS, MAX_REMARKS = 3, 4
@@ -112,7 +114,7 @@ def tree_report(tree: ReconciledTree, actions: Actions | None = None, *, by_rule
     lines = without_repetition(lines, ESSENTIAL)
     keys.sort(key=lambda key: bool(requests) and key.action < requests[-1].first)
     flow = Flow(actions.transcript, tree.task.instruction if tree.task else "")
-    record = Record(flow, _cited(tree))
+    record = Record(flow, _cited(tree), overwritten_actions(tree, actions))
     quote = cache(quote_block)  # to fit a report is to try several rooms, and most blocks get the same in each
     return lambda room: _Choice(lines, room, quote, record).page(keys)
 
@@ -144,7 +146,10 @@ class _Choice:
         for place in self._order:
             if self._lines[place].value >= ESSENTIAL:
                 self._show(place, may_shorten=True)
-        floor = self.left - int(self._room * (PRODUCT_SHARE if self._room >= MIN_PRODUCT_ROOM else SMALL_PRODUCT_SHARE))
+        share = 1.0 if self._record.size <= SHORT_TRACE * self._room else PRODUCT_SHARE
+        if share < 1 and self._room < MIN_PRODUCT_ROOM:
+            share = SMALL_PRODUCT_SHARE
+        floor = self.left - int(self._room * share)
         for key in keys:
             self._quote(key, self.left - max(floor, 0))
         for place in self._order:
@@ -222,7 +227,7 @@ def state_of(node: Subtask) -> State:
 
 def _head(tree: ReconciledTree, actions: Sequence[TranscriptAction]) -> Iterator[Line]:
     count = actions[-1].last if actions else 0
-    text = f"{state_of(tree.root)}, by its {count} actions alone (a1-a{count}). {_ending(tree, actions)}"
+    text = f"{state_of(tree.root)}, judged from its {count} actions (a1-a{count}). {_ending(tree, actions)}"
     yield _line("state", "state: ", text)
     if tree.redacted:
         yield _line("redacted", "redacted: ", one_line(tree.redacted))
