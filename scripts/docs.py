@@ -43,7 +43,7 @@ one, and `--format module:Class` takes a reader of your own ([how to write one](
 
 Files may be compressed with gzip or zstd. JSON with a document on each line is read as many documents, and a list of
 records in one document as its records. Rows of a Parquet file with a column of messages are read one by one, by the
-reader that claims them (needs `dense-feedback[parquet]`). A folder is walked, links included; a trial and a
+reader that claims them (needs the extra `parquet`). A folder is walked, links included; a trial and a
 conversation of OpenHands are one trace each, and files that belong to another (sub-agents, continuations, kept outputs)
 are read with it.
 

@@ -33,6 +33,9 @@ from __future__ import annotations
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import msgspec
 
 __all__ = [
     "AnalystFailed",
@@ -64,7 +67,7 @@ __all__ = [
 ]
 
 DISTRIBUTION = "dense-feedback"
-"""The name of this package on PyPI."""
+"""The name of this package for installers; the name `dense` on PyPI belongs to another project."""
 MAX_EXCEPTION_CHARS = 300
 """Characters of an exception's own words in one line."""
 
@@ -173,8 +176,30 @@ class Unreachable(ModelError):
 
 
 def install_hint(extra: str = "") -> str:
-    """The command that installs this package with an optional part: `pip install 'dense-feedback[harbor]'`."""
-    return f"pip install '{DISTRIBUTION}[{extra}]'" if extra else f"pip install {DISTRIBUTION}"
+    """The command that installs this package with an optional part, from where it was installed itself.
+
+    `pip install -e '/src/dense[harbor]'` for a checkout, `pip install 'dense-feedback[harbor]'` for a package index."""
+    from importlib.metadata import PackageNotFoundError, distribution  # 20 ms that only an error message pays
+
+    try:
+        record = distribution(DISTRIBUTION).read_text("direct_url.json")  # none if it came from an index
+    except PackageNotFoundError:
+        record = None
+    origin = msgspec.json.decode(record or "{}", type=_Origin)
+    part = f"[{extra}]" if extra else ""
+    if origin.dir_info is not None:
+        option = "-e " if origin.dir_info.get("editable") else ""
+        return f"pip install {option}'{unquote(urlsplit(origin.url).path)}{part}'"
+    url = "{vcs}+{url}@{commit_id}".format(url=origin.url, **origin.vcs_info) if origin.vcs_info else origin.url
+    return f"pip install '{DISTRIBUTION}{part}{f' @ {url}' if url else ''}'"
+
+
+class _Origin(msgspec.Struct):
+    """What an installer records of a package that came from no index (PEP 610)."""
+
+    url: str = ""
+    dir_info: dict[str, object] | None = None
+    vcs_info: dict[str, str] | None = None
 
 
 def describe_exception(error: BaseException, module: str) -> str:

@@ -10,11 +10,13 @@ import pytest
 
 from dense.analysis.actions.observations.observe import observe
 from dense.analysis.actions.step_effects import effects
+from dense.analysis.evidence.requirements import requirements
 from dense.knowledge import errors, test_runners, tools
 from dense.knowledge.errors import ASSIGNED, ERROR_FAMILIES, ErrorFamily, ErrorTable
 from dense.knowledge.program import by_key, row, words
+from dense.knowledge.programs import known_program
 from dense.knowledge.test_runners import TEST_RUNNERS, RunnerTable, TestRunner
-from dense.trajectory import Observation, Source, Step, ToolCall
+from dense.trajectory import Observation, Source, Step, Task, ToolCall
 
 LINES = {
     "port_in_use": "bash: listen: Address already in use",
@@ -47,6 +49,10 @@ def refused_runner(**fields: Any) -> None:
     RunnerTable((*TEST_RUNNERS, TestRunner(name="new", **fields)))
 
 
+def tool_row(names: str, kind: tools.Kind = "look") -> None:
+    tools._row(kind, names)  # pyright: ignore[reportPrivateUsage]
+
+
 REFUSED: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (refused_family, {"is_external": True}, "error family new: nothing shows it"),
     (refused_family, {"phrases": ("Quota",)}, "'Quota' never occurs: lines are compared in lower case"),
@@ -55,13 +61,46 @@ REFUSED: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (refused_family, {"phrases": ("x9",), "subject": re.compile("x9")}, "its subject has no group"),
     (refused_family, {"phrases": ("x9",), "is_fallback": True}, "about its line_start, and it has none"),
     (refused_family, {"exit_codes": frozenset({99}), "system_message": "x9"}, "its system_message counts only"),
+    (refused_family, {"phrases": ("x9", "")}, "an empty phrase is in every line"),
+    (refused_family, {"phrases": ("x9", "x9 y")}, "'x9 y' is never reached: 'x9' of new is tried before it"),
+    (refused_family, {"pattern": re.compile("x*")}, "matches an empty line, and so every line"),
+    (refused_family, {"line_start": "(?:x9)?"}, "matches an empty line, and so every line"),
+    (refused_family, {"exit_codes": frozenset({0})}, "0 is no code of an error"),
     (refused_runner, {"language": "lua"}, "test runner new: nothing shows that it ran"),
     (refused_runner, {"calls": ("new",), "failed": r"(\d+) bad"}, "parts of a summary, and it has none"),
     (refused_runner, {"calls": ("new",), "names_subtests": True}, "give failed_name"),
+    (refused_runner, {"progress": r"x (\.+) (\d+)%\]"}, "give calls, a summary or failure_lines"),
+    (
+        refused_runner,
+        {"calls": ("new",), "progress": r"x (\.+) (\d+)%\]"},
+        "progress is looked for beside failure_lines",
+    ),
+    (refused_runner, {"calls": ("",)}, "the call '' is never found"),
+    (refused_runner, {"calls": ("new test all",)}, "the call 'new test all' is never found"),
+    (refused_runner, {"calls": ("New",)}, "the call 'New' is never found"),
+    (refused_runner, {"calls": ("pytest",)}, "pytest has two rows"),
+    (refused_runner, {"calls": ("new",), "config_files": ("",)}, "begins every name"),
+    (refused_runner, {"summary": r"\d+ ok", "passed": r"\d+ ok"}, "have one group each"),
+    (refused_runner, {"failure_lines": ("FAIL", "")}, "matches an empty line, and so every line"),
+    (row, {"names": "", "traits": "looks"}, "a program: it has no name"),
+    (row, {"names": "/bin/new"}, "/bin/new is never looked up"),
+    (row, {"names": "New"}, "New is never looked up"),
+    (row, {"names": "new", "traits": "looks shows"}, "looks follows from another trait"),
+    (row, {"names": "new", "operands": "wrong"}, "no such operands: wrong"),
+    (row, {"names": "new", "valued": ""}, "valued: no word in it"),
+    (row, {"names": "new", "traits": "looks", "dry_options": "-n"}, "dry_options say when no file is written"),
+    (row, {"names": "new", "traits": "local_install"}, "local_install is about install_verbs"),
+    (row, {"names": "new", "setup_verbs": "init"}, "setup_verbs, store_verbs and lasting_verbs need"),
+    (row, {"names": "new", "install_verbs": "a b c, d"}, "install_verbs have at most 2 words, not a b c"),
+    (tool_row, {"names": ""}, "a row of tools without a name"),
+    (tool_row, {"names": "read_file"}, "read_file: never looked up"),
+    (tool_row, {"names": "new", "kind": "wrong"}, "new: no such kind: wrong"),
+    (tool_row, {"names": "new", "kind": ""}, "new: neither a kind nor a trait"),
     (row, {"names": "new", "script_options": "-e"}, "new: script_options are about a pattern"),
-    (row, {"names": "new", "write_options": "-i"}, "new: write_options say when operands are written"),
+    (row, {"names": "new", "write_options": "-i"}, "new: write_options say when operands that are read"),
     (row, {"names": "new", "code_options": "-e"}, "new: code_options are those of an interpreter"),
-    (row, {"names": "new", "check_verbs": "run all, lint"}, "new: check_verbs are single words, not run all"),
+    (row, {"names": "new", "check_verbs": "run all, lint"}, "new: check_verbs have at most 1 words, not run all"),
+    (words, {"text": "a b, c,"}, "an empty word between the commas"),
     (words, {"text": "a b a"}, "a: listed twice in 'a b a'"),
     (by_key, {"rows": [("new", 1), ("new", 2)]}, "new has two rows: only the last would count"),
 ]
@@ -73,9 +112,11 @@ def test_a_row_without_an_effect_is_refused(make: Callable[..., object], fields:
         make(**fields)
 
 
-def test_a_tool_of_which_nothing_is_known_is_refused() -> None:
-    with pytest.raises(ValueError, match="frob: neither a kind nor a trait"):
-        tools._row("", "frob")  # pyright: ignore[reportPrivateUsage]
+def test_a_program_of_which_only_the_name_is_known_is_a_program() -> None:
+    assert not known_program("django-admin").traits and not known_program("django-admin").operands
+    (known,) = requirements(Task("Run `django-admin migrate`."))
+    (unknown,) = requirements(Task("Run `frob migrate`."))
+    assert (known.kind, unknown.kind) == ("command", "value")
 
 
 @pytest.mark.parametrize("family", [family for family in ERROR_FAMILIES if family not in ASSIGNED], ids=str)

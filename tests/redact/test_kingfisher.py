@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import random
+import re
 import shutil
 import stat
 import string
@@ -15,7 +16,7 @@ from typer.testing import CliRunner
 
 import dense
 from dense.cli.app import app
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 from dense.redact import kingfisher, redact, redact_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -74,7 +75,7 @@ def test_its_failure_is_reported_without_the_text(tmp_path: Path, monkeypatch: p
 def test_without_it_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(DenseError, match=r"pip install 'dense-feedback\[redact\]'"):
+    with pytest.raises(DenseError, match=re.escape(install_hint("redact"))):
         redact_text("anything", engine="kingfisher", environment={})
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec.structs import FieldInfo, replace
 from pydantic import Field
 
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 from dense.integrations.queue import PROJECTS
 from dense.integrations.sessions import last_session, session_trajectory
 from dense.integrations.settings import Settings, load_settings, user_file, where_to_set
@@ -46,7 +46,7 @@ def make_server() -> MCPServer:
         from mcp.server.mcpserver import Context, MCPServer
         from mcp.server.mcpserver.exceptions import ResourceError, ToolError
     except ImportError:
-        raise DenseError("dense mcp needs the official SDK: pip install 'dense-feedback[mcp]'") from None
+        raise DenseError(f"dense mcp needs the official SDK: {install_hint('mcp')}") from None
 
     class Server(MCPServer):
         async def call_tool(

@@ -243,6 +243,7 @@ class ErrorTable:
 
     def __init__(self, families: Sequence[ErrorFamily]) -> None:
         phrases: dict[str, str] = {}
+        by_key((family.code, family) for family in families)
         for family in families:
             if problem := _lacks(family, phrases):
                 raise ValueError(f"error family {family.code}: {problem}")
@@ -285,11 +286,19 @@ def _lacks(family: ErrorFamily, earlier: Mapping[str, str]) -> str:
     before its own, with their families."""
     if not any((family.phrases, family.pattern, family.line_start, family.exit_codes, family.curl_codes)):
         return "" if family in ASSIGNED else "nothing shows it: give phrases, a pattern, a line_start or codes"
+    tried = dict(earlier)
     for phrase in family.phrases:
+        if not phrase.strip():
+            return "an empty phrase is in every line"
         if phrase != phrase.lower():
             return f"the phrase {phrase!r} never occurs: lines are compared in lower case"
-        if first := next((before for before in earlier if before in phrase), None):
-            return f"the phrase {phrase!r} is never reached: {first!r} of {earlier[first]} is tried before it"
+        if first := next((before for before in tried if before in phrase), None):
+            return f"the phrase {phrase!r} is never reached: {first!r} of {tried[first]} is tried before it"
+        tried[phrase] = family.code
+    if (family.pattern and family.pattern.search("")) or (family.line_start and re.match(family.line_start, "")):
+        return "its pattern or its line_start matches an empty line, and so every line"
+    if wrong := sorted(code for code in family.exit_codes | family.curl_codes if not 0 < code < 256):
+        return f"{wrong[0]} is no code of an error: these are 1 to 255"
     if family.subject is not None and not family.subject.groups:
         return "its subject has no group, so that it never names anything"
     if (family.is_fallback or family.overrules_exit_code) and not family.line_start:

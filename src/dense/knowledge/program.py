@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -129,13 +129,20 @@ class Program(Struct, frozen=True):
     """All options that are followed by a word of their own."""
 
 
-ONE_WORD = ("check_verbs", "serve_verbs")
-"""Subcommands that are looked for word by word."""
+MAX_VERB_WORDS = {
+    **dict.fromkeys(("check_verbs", "serve_verbs", "setup_verbs", "store_verbs", "lasting_verbs"), 1),
+    **dict.fromkeys(("install_verbs", "build_verbs"), 2),
+}
+"""Words of a subcommand that are looked at."""
+MODULES = frozenset({"module", "module_check", "serves"})
+"""Traits of what may be a module of Python: its name is looked up as it is written."""
 
 
 def words(text: str) -> frozenset[str]:
     """The words of a text, or the parts between its commas. A repeated one is refused: it has no effect."""
     listed = [part.strip() for part in text.split(",")] if "," in text else text.split()
+    if "" in listed:
+        raise ValueError(f"an empty word between the commas of {' '.join(text.split())[:80]!r}")
     if repeated := sorted(word for word, count in Counter(listed).items() if count > 1):
         raise ValueError(f"{', '.join(repeated)}: listed twice in {' '.join(text.split())[:80]!r}")
     return frozenset(listed)
@@ -159,19 +166,21 @@ def row(
     **sets: str,
 ) -> Program:
     """A row of the table; everything in words."""
-    given = frozenset(traits.split())
+    given = words(traits)
     if unknown := given.difference(TRAITS):
         raise ValueError(f"{names}: no such trait: {', '.join(sorted(unknown))}")
-    traits_implied = given.union(*[IMPLIED[trait] for trait in given if trait in IMPLIED])
+    implied = frozenset(more for trait in given for more in IMPLIED.get(trait, ()))
+    if doubled := sorted(given & implied):
+        raise ValueError(f"{names}: {', '.join(doubled)} follows from another trait")
     parsed = {name: words(text) for name, text in sets.items()}
-    if problem := _lacks(traits_implied, operands, parsed):
-        raise ValueError(f"{names}: {problem}")
+    if problem := _unreachable(names.split(), given) or _lacks(given, operands, parsed):
+        raise ValueError(f"{names or 'a program'}: {problem}")
     followed = [
         parsed[name] for name in ("valued", "script_options", "output_options", "input_options") if name in parsed
     ]
     return Program(
         names=tuple(names.split()),
-        traits=traits_implied,
+        traits=given | implied,
         operands=operands,
         wrappers=wrappers,
         followed=frozenset[str]().union(*followed),
@@ -179,17 +188,39 @@ def row(
     )
 
 
+def _unreachable(names: Sequence[str], traits: frozenset[str]) -> str:
+    """Why a name is never looked up; empty if each is."""
+    if not names:
+        return "it has no name"
+    for name in names:
+        if name.endswith((".exe", ".cmd")) or "/" in name or "\\" in name:
+            return f"{name} is never looked up: a program's name has no folder and no .exe"
+        if name.lower() not in names and traits.isdisjoint(MODULES):
+            return f"{name} is never looked up: programs are known by their names in small letters"
+    return ""
+
+
 def _lacks(traits: frozenset[str], operands: Operands, sets: Mapping[str, frozenset[str]]) -> str:
     """Why a part of a row can never have an effect; empty if all of it can."""
+    if operands not in get_args(Operands):
+        return f"no such operands: {operands}"
+    if empty := [name for name, listed in sets.items() if not listed]:
+        return f"{', '.join(empty)}: no word in it"
     if "script_options" in sets and operands != "searched":
         return "script_options are about a pattern among the operands: make these `searched`"
-    if "write_options" in sets and not operands:
-        return "write_options say when operands are written, and the row has none"
+    if "write_options" in sets and operands != "read":
+        return "write_options say when operands that are read otherwise are written: make these `read`"
+    if "dry_options" in sets and not (operands or sets.keys() & {"output_options", "input_options"}):
+        return "dry_options say when no file is written, and the row writes none"
     if "code_options" in sets and "interpreter" not in traits:
         return "code_options are those of an interpreter: give that trait"
-    for name in ONE_WORD:
-        if long := sorted(verb for verb in sets.get(name, ()) if " " in verb):
-            return f"{name} are single words, not {', '.join(long)}"
+    if "local_install" in traits and "install_verbs" not in sets:
+        return "local_install is about install_verbs, and it has none"
+    if sets.keys() & {"setup_verbs", "store_verbs", "lasting_verbs"} and "subcommands" not in traits:
+        return "setup_verbs, store_verbs and lasting_verbs need the trait subcommands"
+    for name, limit in MAX_VERB_WORDS.items():
+        if long := sorted(verb for verb in sets.get(name, ()) if verb.count(" ") >= limit):
+            return f"{name} have at most {limit} words, not {', '.join(long)}"
     return ""
 
 

@@ -4,9 +4,12 @@ To add one, write a row here and put it into `TEST_RUNNERS`. Summaries are tried
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
+
+from dense.knowledge.program import by_key
 
 MODULE = "python -m "
 """How a call of a module of Python begins."""
@@ -63,7 +66,7 @@ class TestRunner(Struct, frozen=True, eq=False, kw_only=True):
     failed, the most telling ones first: they count if a pipe or a quiet mode took the summary away."""
     progress: str = ""
     """A regular expression for a line of progress, from its beginning: the letters of the tests as the first group,
-    how far it got in percent as the second. They count if there is no summary."""
+    how far it got in percent as the second. They count if there is no summary; only beside `failure_lines`."""
 
 
 def _known_by_call(language: str, calls: str) -> Iterator[TestRunner]:
@@ -209,7 +212,7 @@ class RunnerTable:
         for runner in runners:
             if problem := _lacks(runner):
                 raise ValueError(f"test runner {runner.name}: {problem}")
-        calls = [call for runner in runners for call in runner.calls]
+        calls = by_key((call, runner) for runner in runners for call in runner.calls)
         self.runners = tuple(runners)
         self.programs = frozenset(call for call in calls if " " not in call)
         """Programs that do nothing but test."""
@@ -227,13 +230,27 @@ class RunnerTable:
 
 def _lacks(runner: TestRunner) -> str:
     """Why a row, or a part of it, can never have an effect; empty if all of it can."""
-    counts = (runner.total, runner.passed, runner.failed, runner.skipped, runner.nothing, runner.verdict)
-    if not (runner.calls or runner.summary or runner.failure_lines or runner.progress):
-        return "nothing shows that it ran: give calls, a summary, failure_lines or progress"
-    if any(counts) and not runner.summary:
+    counts = (runner.total, runner.passed, runner.failed, runner.skipped)
+    if not (runner.calls or runner.summary or runner.failure_lines):
+        return "nothing shows that it ran: give calls, a summary or failure_lines"
+    for call in runner.calls:
+        words = call.removeprefix(MODULE).split(" ")
+        if "" in words or len(words) > 2 or (len(words) > 1 and call.startswith(MODULE)):
+            return f"the call {call!r} is never found: give a program, a program and one word, or {MODULE}module"
+        if call.partition(" ")[0] != call.partition(" ")[0].lower():
+            return f"the call {call!r} is never found: programs are known by their names in small letters"
+    if "" in runner.config_files:
+        return "an empty name in config_files begins every name"
+    if any((*counts, runner.nothing, runner.verdict)) and not runner.summary:
         return "total, passed, failed, skipped, nothing and verdict are parts of a summary, and it has none"
     if runner.names_subtests and not runner.failed_name:
         return "names_subtests is about the names of failed tests: give failed_name"
+    if runner.progress and not runner.failure_lines:
+        return "progress is looked for beside failure_lines, and it has none"
+    if any(part and re.compile(part).groups != 1 for part in (*counts, runner.failed_name)):
+        return "total, passed, failed, skipped and failed_name have one group each: the number, the name"
+    if any(re.match(line, "") for line in (*filter(None, (runner.summary, runner.progress)), *runner.failure_lines)):
+        return "its summary, its progress or one of its failure_lines matches an empty line, and so every line"
     return ""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -51,9 +51,16 @@ def _row(kind: Kind, names: str, traits: str = "") -> Tool:
     given = words(traits)
     if unknown := given.difference(TRAITS):
         raise ValueError(f"{names}: no such trait: {', '.join(sorted(unknown))}")
+    if kind not in get_args(Kind):
+        raise ValueError(f"{names}: no such kind: {kind}")
+    listed = words(names)
+    if not listed:
+        raise ValueError("a row of tools without a name")
+    if wrong := sorted(name for name in listed if not name.isalnum() or name != name.lower()):
+        raise ValueError(f"{', '.join(wrong)}: never looked up: names are small letters and digits, as in `plain_name`")
     if not kind and not given:
         raise ValueError(f"{names}: neither a kind nor a trait, so that nothing is known of it")
-    return Tool(words(names), kind, given)
+    return Tool(listed, kind, given)
 
 
 ROWS: tuple[Tool, ...] = (

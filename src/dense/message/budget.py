@@ -16,8 +16,8 @@ MIN_DEFAULT_BUDGET = 8_000
 """… but at least so many, or the raw text and the frame if that is less …"""
 MAX_DEFAULT_BUDGET = 24_000
 """… and at most so many."""
-FRAME_BYTES = 700
-"""What the frame, the state and the ends of quotes take about."""
+FRAME_BYTES, ACTION_BYTES = 900, 40
+"""What the frame and the lines above the record take about; the marks of an action."""
 MIN_GUIDED_BUDGET = 1_200
 """From here on room is kept for the reading guide."""
 PAPER_TREE, PAPER_COMPLETE = 180 * 1024, 200 * 1024
@@ -47,7 +47,12 @@ def budgets_for(choice: BudgetChoice, trajectory: Trajectory) -> Budgets:
     if (size := parse_budget(choice)) is not None:
         return Budgets(int(size))
     raw = raw_size(trajectory)
-    return Budgets(min(max(raw // RAW_SHARE, min(MIN_DEFAULT_BUDGET, raw + FRAME_BYTES)), MAX_DEFAULT_BUDGET))
+    return Budgets(
+        min(
+            max(raw // RAW_SHARE, min(MIN_DEFAULT_BUDGET, raw + FRAME_BYTES + ACTION_BYTES * len(trajectory.steps))),
+            MAX_DEFAULT_BUDGET,
+        )
+    )
 
 
 def raw_size(trajectory: Trajectory) -> int:

@@ -43,6 +43,8 @@ READ_BACK_SHARE = 0.5
 MAKE_FOLDER = re.compile(r"(?:cd \S+ && )?mkdir [^;&|\n]+")
 DIFF = "diff --git "
 DIFF_FILE = re.compile(r"^diff --git a/\S+ b/(\S+)", re.MULTILINE)
+HEREDOC_FILE = re.compile(r"\b(?:cat|tee)\b[^\n|;&]*<<|<<[^\n]*>\s*\S")
+"""A shell text that writes a whole file; a program behind `<<` may edit one."""
 PATCH = re.compile(r"^(?:\*\*\* Update File|diff --git |@@ )", re.MULTILINE)
 OLD_TEXT_KEYS, NEW_TEXT_KEYS = ("old_string", "old_str", "search"), ("new_string", "new_str", "replace")
 WHOLE_TEXT_KEYS = frozenset({"content", "file_text", "contents", "new_content"})
@@ -185,7 +187,7 @@ class _Attempt:
         if any(WHOLE_TEXT_KEYS & call.arguments.keys() for call in calls):
             return True
         text = "\n".join(map(command_of, calls))
-        return "<<" in text and "sed -i" not in text
+        return HEREDOC_FILE.search(text) is not None and "sed -i" not in text
 
 
 class _Edit(Struct, frozen=True):

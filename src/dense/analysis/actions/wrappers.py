@@ -38,7 +38,7 @@ has_invisible = matcher(re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"))
 """Whether an ASCII text has an invisible character."""
 BAR_SIGN = "[━█▏▎▍▌▋▊▉#=>-]"
 may_be_bar = matcher(re.compile(f"%.*%|B|{BAR_SIGN}{{5}}"))
-BAR = re.compile(rf"\d{{1,3}} ?%|{BAR_SIGN}{{5,}}|\b\d+(?:\.\d+)? ?[kKMG]i?B\b")
+BAR = re.compile(rf"(\d{{1,3}} ?%)|({BAR_SIGN}{{5,}})|(\b\d+(?:\.\d+)? ?[kKMG]i?B\b)")
 MARK = r"(?:\d ?%|[#=>-]{5}|\d ?[kKMG]i?B)"
 in_row = matcher(re.compile(rf"{MARK}[^\n]*{MARK}[^\n]*\n[^\n]*{MARK}[^\n]*{MARK}"))
 """Whether an ASCII text has two lines in a row that may be progress."""
@@ -162,5 +162,7 @@ def _without_bars(lines: list[str]) -> list[str]:
 
 
 def _is_bar(line: str) -> bool:
-    """Whether a line holds two marks of progress; most lines hold no sign that a second mark could have."""
-    return len(line) < 300 and may_be_bar(line) and len(BAR.findall(line)) >= 2
+    """Whether a line holds two kinds of marks of progress: a row of a table has percentages alone."""
+    if len(line) >= 300 or not may_be_bar(line):
+        return False
+    return len({mark.lastindex for mark in BAR.finditer(line)}) >= 2

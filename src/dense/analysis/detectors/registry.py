@@ -19,7 +19,7 @@ type Field = str | int | tuple[str, ...]
 
 
 class Finding(Struct, frozen=True):
-    """One thing that is wrong or missing. It holds facts of the trace; `narrate.findings` makes the sentence."""
+    """One thing that is wrong or missing. It holds facts of the trace; `wording.findings` makes the sentence."""
 
     code: str
     subject: str

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from dense.analysis.actions.transcript import TranscriptAction
 from dense.analysis.flow.pieces import Piece, PieceKind, head_line, pieces_of, room_for_each
-from dense.analysis.flow.tokens import is_opaque, line_tokens, tokens
+from dense.analysis.flow.tokens import is_data, is_opaque, line_tokens, tokens
 from dense.text.clip import is_result
 from dense.text.search import matcher
 
@@ -35,6 +35,8 @@ FAILED, RESULT, SAID_FAILURE = 1.0, 0.9, 0.8
 CLOSING, LAST, NEARLY_LAST = 3.0, 1.5, 0.5
 """What the end of the trace adds: its closing words, its last outputs, those shortly before."""
 NEAR_END = 3
+MIN_JOINED = 2
+"""So many names or numbers of a sentence must stand in one line of an output that is to back it."""
 SUBLINEAR = 0.6
 """Many tokens in one line are worth less than their sum: a dump of bytes is no treasure."""
 AGAIN = 0.6
@@ -58,6 +60,8 @@ class Flow:
         self._count: Counter[str] = Counter()
         self._uses: dict[str, set[int]] = {}
         self._known = set(self.task)
+        self._shown_in: dict[int, int | None] = {}
+        self._by_token: dict[str, list[int]] = {}
         room = room_for_each(actions)
         for at, action in enumerate(actions):
             line = head_line(action)
@@ -88,10 +92,32 @@ class Flow:
             else:
                 self._known.add(word)
 
-    def first_shown_at(self, token: str) -> float:
-        """The index of the action whose output shows a new token first; infinite for any other token."""
-        index = self.first_shown.get(token)
-        return self.pieces[index].at if index is not None else math.inf
+    def shown_in(self, index: int) -> int | None:
+        """The index of the last action before a sentence that shows it: one line of its outputs holds all names and
+        numbers of the sentence that neither the task nor the agent had said first. None if no line does, or if the
+        sentence has fewer than two of them."""
+        if index not in self._shown_in:
+            self._shown_in[index] = self._find_shown(index)
+        return self._shown_in[index]
+
+    def _find_shown(self, index: int) -> int | None:
+        words = {word for word in self._tokens[index] if not word.isalpha() and word not in self.task and len(word) > 1}
+        if len(words) < MIN_JOINED or not words <= self.first_shown.keys():
+            return None
+        rarest = min(words, key=lambda word: self._count[word])
+        for other in reversed(self._places(rarest)):
+            if other < index and words <= self._tokens[other]:
+                return self.pieces[other].at
+        return None
+
+    def _places(self, token: str) -> list[int]:
+        """The indexes of the lines of outputs that show a token."""
+        if not self._by_token:
+            for place, (piece, words) in enumerate(zip(self.pieces, self._tokens, strict=True)):
+                if piece.kind == "output":
+                    for word in words:
+                        self._by_token.setdefault(word, []).append(place)
+        return self._by_token.get(token, [])
 
     def tokens(self, index: int) -> set[str]:
         """The tokens of the piece with an index."""
@@ -130,13 +156,14 @@ class Flow:
     @cached_property
     def bonuses(self) -> list[float]:
         """What each piece is worth beside its tokens: it reports a failure or a result, or stands at the end. A piece
-        that was there before, letter for letter, is worth nothing."""
+        that was there before, letter for letter, or is encoded data, is worth nothing."""
         seen: set[tuple[str, str]] = set()
         last = len(self.actions) - 1
         bonuses: list[float] = []
         for piece in self.pieces:
             key = (piece.kind, piece.text.strip())
-            bonuses.append(-math.inf if key in seen else self._bonus(piece, last))
+            is_worthless = key in seen or is_data(piece.text)
+            bonuses.append(-math.inf if is_worthless else self._bonus(piece, last))
             seen.add(key)
         return bonuses
 

@@ -14,6 +14,7 @@ LINE_NUMBER = re.compile(r"\s{0,8}\d{1,7}(?:[\t:|→-]|\s*$)")
 """What a program that shows a file writes before each line."""
 VARYING = re.compile(r"[0-9a-f]{2,}|\d+")
 SHAPE_CHARS = 14
+MIN_DATA_CHARS = 100
 
 
 def tokens(text: str) -> set[str]:
@@ -36,6 +37,12 @@ def line_tokens(line: str) -> set[str]:
 def shape(line: str) -> str:
     """What lines of one kind have in common: how they begin, whatever their numbers."""
     return VARYING.sub("#", line.lower())[:SHAPE_CHARS]
+
+
+def is_data(line: str) -> bool:
+    """Whether a line is encoded data rather than text: one very long word is most of it."""
+    longest = max(map(len, line.split()), default=0)
+    return longest >= MIN_DATA_CHARS and 2 * longest > len(line) and "://" not in line
 
 
 def is_opaque(token: str) -> bool:

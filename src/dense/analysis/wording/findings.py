@@ -386,7 +386,7 @@ def describe_demand(one: DemandEvidence) -> str:
     match one.kind:
         case "file":
             made = "changed" if one.is_change else "made"
-            return f"{subject} is {made}{' and holds what the task asks for' if one.met == 'unchecked' else ''}"
+            return f"{subject} holds what the task asks for" if one.met == "unchecked" else f"{subject} is {made}"
         case "behaviour":
             return f"a check shows that {subject} does what the task asks for"
         case "command":

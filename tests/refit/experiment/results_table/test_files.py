@@ -17,7 +17,7 @@ from cpu_time import assert_within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 from dense.trajectory import Usage
 from refit.experiment.results_table.columns import REQUIRED
 from refit.experiment.results_table.files import ResultTable, read_table, write_table
@@ -235,7 +235,7 @@ def test_the_docs_name_all_columns() -> None:
     page = (ROOT / "docs/results-table.md").read_text()
     missing = [column.name for column in COLUMNS if f"`{column.name}`" not in page]
     assert missing == ["feedback_all_input_tokens"]  # "the same of making the feedback"
-    for known in re.search(r"some common names are known: (.*?)\.", page, re.DOTALL)[1].split(","):  # type: ignore[index]
+    for known in re.search(r"some\s+common\s+names\s+are\s+known:\s+(.*?)\.", page, re.DOTALL)[1].split(","):  # type: ignore[index]
         assert any(known.strip(" `\n") in column.spellings for column in COLUMNS), known
 
 
@@ -588,7 +588,7 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         lambda: write_table([], tmp_path / "a.parquet"),
         lambda: read_table(table(tmp_path, "x", "b.parquet")),
     ):
-        with pytest.raises(DenseError, match=r"pip install 'dense-feedback\[parquet\]'"):
+        with pytest.raises(DenseError, match=re.escape(install_hint("parquet"))):
             call()
 
 

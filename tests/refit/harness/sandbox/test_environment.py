@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from dense.errors import install_hint
 from refit.harness.sandbox import LABEL
 
 SECOND = Path(sys.prefix) / "harbor-0.25"
@@ -70,4 +71,4 @@ def test_without_harbor_it_says_what_to_install() -> None:
     script = "import sys; sys.modules['harbor'] = None\nimport refit.harness.sandbox.environment"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert "dense.errors.DenseError: Harbor is not installed" in done.stderr
-    assert "pip install 'dense-feedback[harbor]'" in done.stderr
+    assert install_hint("harbor") in done.stderr

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dense.errors import DenseError
+from dense.errors import DenseError, install_hint
 from refit.report.statistics.bootstrap import POINTS, RATE, TaskSample, weights
 
 TASKS = [f"t{number}" for number in range(20)]
@@ -121,7 +121,7 @@ def test_without_numpy_people_read_what_to_install() -> None:
     block = "import sys; sys.modules['numpy'] = None"
     code = f"{block}; from refit.report.statistics.bootstrap import TaskSample; TaskSample(['a'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "DenseError" in done.stderr and "pip install 'dense-feedback[report]'" in done.stderr
+    assert "DenseError" in done.stderr and install_hint("report") in done.stderr
 
 
 def test_amounts_of_few_tasks_are_as_uncertain_as_student_says() -> None:
