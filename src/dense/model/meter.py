@@ -13,6 +13,9 @@ from dense.model.chat import CallTry, ChatModel, ChatReply, ChatRequest
 from dense.model.prices import PriceSource
 from dense.trajectory import Usage
 
+MAX_TOKENS, MAX_USD = 100_000_000, 10_000.0
+"""No call takes more: what claims to is no count."""
+
 
 class ModelCall(Struct, frozen=True, omit_defaults=True):
     """A line of the ledger: one question, with all its tries."""
@@ -85,7 +88,7 @@ class CallLedger:
                 request=request.digest,
                 at=reply.at,
                 seconds=reply.seconds,
-                usage=reply.usage,
+                usage=plausible(reply.usage),
                 usd=usd,
                 finish=reply.finish,
                 model=reply.model,
@@ -99,7 +102,7 @@ class CallLedger:
         """Writes down a call without an answer."""
         tries: tuple[CallTry, ...] = error.tries
         usd, unknown = price_tries(self.prices, tries, at)
-        usage = sum((call_try.usage for call_try in tries if call_try.usage is not None), Usage())
+        usage = sum((plausible(call_try.usage) for call_try in tries if call_try.usage is not None), Usage())
         seconds = round(sum(call_try.seconds for call_try in tries), 4)
         return self._add(
             ModelCall(
@@ -142,10 +145,25 @@ def price_tries(
     unknown = 0
     for call_try in tries:
         if call_try.usage is not None:
-            usd = _sum(usd, prices.usd(call_try.usage, at, model))
+            usd = _sum(usd, prices.usd(plausible(call_try.usage), at, model))
         elif call_try.may_be_billed:
             unknown += 1
     return usd, unknown
+
+
+def plausible(usage: Usage) -> Usage:
+    """What a server or a program reports, without what is no count: it must never lower what was counted."""
+
+    def count[N: (int, float)](number: N | None, most: float) -> N | None:
+        return number if number is not None and 0 <= number <= most else None
+
+    return Usage(
+        input=count(usage.input, MAX_TOKENS),
+        cache_read=count(usage.cache_read, MAX_TOKENS),
+        cache_write=count(usage.cache_write, MAX_TOKENS),
+        output=count(usage.output, MAX_TOKENS),
+        cost_usd=count(usage.cost_usd, MAX_USD),
+    )
 
 
 def estimate_usage(request: ChatRequest, *, bytes_per_token: float = 4, output_tokens: int | None = None) -> Usage:
@@ -189,6 +207,19 @@ class TalliedModel:
         return reply
 
 
+class SpendingBounds(Struct, frozen=True):
+    """What calls may cost."""
+
+    max_usd: float | None = None
+    """All calls together, at most."""
+    spent: float = 0.0
+    """What was spent of it before."""
+    prices: PriceSource | None = None
+    """What the most that a call may cost is counted with; the ledger's prices if None."""
+    allowance: Usage = Usage()
+    """What a call may take besides what the request says."""
+
+
 class BudgetedModel:
     """Writes every paid call into the ledger, and starts none that could pass the limit.
 
@@ -197,11 +228,12 @@ class BudgetedModel:
     limit thus holds unless a provider counts more than that; a try that ended without a word about its tokens counts as
     the most that it could have cost. After the first refusal nothing is started any more."""
 
-    def __init__(self, inner: ChatModel, ledger: CallLedger, max_usd: float | None = None, spent: float = 0.0) -> None:
+    def __init__(self, inner: ChatModel, ledger: CallLedger, bounds: SpendingBounds = SpendingBounds()) -> None:  # noqa: B008 - immutable
         self._inner = inner
         self._ledger = ledger
-        self._max_usd = max_usd
-        self._spent = spent
+        self._bounds = bounds
+        self._max_usd = bounds.max_usd
+        self._spent = bounds.spent
         self._reserved: list[float] = []
         self._is_over = False
         self._settled = asyncio.Condition()
@@ -235,7 +267,8 @@ class BudgetedModel:
         return reply
 
     def _most(self, request: ChatRequest, at: str) -> float:
-        usd = self._ledger.prices.usd(estimate_usage(request, bytes_per_token=2), at)
+        usage = estimate_usage(request, bytes_per_token=2) + self._bounds.allowance
+        usd = (self._bounds.prices or self._ledger.prices).usd(usage, at)
         if usd is None:
             raise UnknownPrice("a spending limit needs prices, and those of this model are unknown: give them")
         return usd
