@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from dense.errors import ModelError
 from dense.integrations.settings import Settings
 from dense.integrations.state import append_line, lines_of, now, state_folder
 from dense.options import FeedbackOptions
@@ -27,12 +26,10 @@ def distill_within_limit(
     if options.model is None or left <= 0:
         return _distill(trajectory, by_rules, is_session=is_session)
     limit = left if options.max_usd is None else min(left, options.max_usd)
-    try:
-        done = _distill(trajectory, replace(options, max_usd=limit), is_session=is_session)
-    except ModelError as error:
-        line = {"at": now(), "hook": caller, "error": clean_line(f"{error}; the rules were used", 500)}
+    done = _distill(trajectory, replace(options, max_usd=limit, or_rules=True), is_session=is_session)
+    if (instead := done.record.instead) is not None:
+        line = {"at": now(), "hook": caller, "error": clean_line(f"{instead.reason}; the rules were used", 500)}
         append_line(state_folder() / "log.jsonl", line)
-        return _distill(trajectory, by_rules, is_session=is_session)
     append_line(state_folder() / SPENT, {"at": now(), "usd": done.record.totals.usd or 0.0})
     return done
 

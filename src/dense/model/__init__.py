@@ -21,7 +21,7 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dense.errors import SpendingLimit, UnknownPrice
+from dense.errors import ModelError, SpendingLimit, UnknownPrice
 from dense.model.cache import AnswerStore, CachedModel, DeduplicatedModel, StoringModel, cache_key, identity_of
 from dense.model.chat import CallTry, ChatModel, ChatReply, ChatRequest, Message
 from dense.model.context import context_window
@@ -66,6 +66,7 @@ __all__ = [
     "ReplayModel",
     "RetryPolicy",
     "TalliedModel",
+    "closed_model",
     "context_window",
     "estimate_usage",
     "highest_prices_of",
@@ -101,6 +102,22 @@ class OpenModel:
         for call in calls:
             if self._store is not None and call.error is None:
                 await self._store.forget(cache_key(self._identity, call.request), call.at)
+
+
+class _FailingModel:
+    """Raises the same error for each request."""
+
+    def __init__(self, error: ModelError) -> None:
+        self._error = error
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        del request
+        raise type(self._error)(*self._error.args)
+
+
+def closed_model(name: str, error: ModelError) -> OpenModel:
+    """In the place of a model that cannot be opened: every request raises the error."""
+    return OpenModel(name, _FailingModel(error), CallLedger(UnknownPrices()))
 
 
 class CallLimits(Struct, frozen=True):
