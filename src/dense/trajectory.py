@@ -9,6 +9,7 @@ version; a change that an older reader would misread raises it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -25,6 +26,7 @@ __all__ = [
     "Trajectory",
     "Turn",
     "Usage",
+    "turns_of",
 ]
 
 SCHEMA = "dense.trajectory/1"
@@ -90,7 +92,9 @@ class Task(Struct, frozen=True, omit_defaults=True, gc=False):
     origin: Literal["trace", "file", "option"] = "trace"
     """From the trace itself, from a file beside it, or from the user."""
     last_request: str | None = None
-    """What was asked last, if the instruction is made of several requests of a session."""
+    """What was asked last and is still open, if there were several requests in a session: the user's own words."""
+    earlier: tuple[Turn, ...] = ()
+    """What was asked in the session before that, each request once, as context."""
 
 
 class ToolCall(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -158,7 +162,8 @@ class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
     text: str
     """What was asked."""
     step: int = 0
-    """How many steps were before it: the steps from this index on answer it, up to the next turn's."""
+    """How many steps were before it: the steps from this index on answer it, up to the next turn's. -1 if those were
+    left out of the trajectory."""
     timestamp: str | None = None
     """When, as recorded."""
 
@@ -202,10 +207,19 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
     @property
     def turns(self) -> tuple[Turn, ...]:
         """What a person asked, one request after the other; the first is the task."""
-        later = [
-            Turn(seen.text, number, seen.timestamp)
-            for number, step in enumerate(self.steps, 1)
-            for seen in step.observations
-            if seen.is_request and seen.text.strip()
-        ]
-        return (Turn(self.task.instruction if self.task is not None else ""), *later)
+        return turns_of(self.task, self.steps)
+
+
+def turns_of(task: Task | None, steps: Sequence[Step]) -> tuple[Turn, ...]:
+    """What a person asked in these steps, one request after the other; the first is the task, or what it was before a
+    later request became the task."""
+    first = Turn(task.instruction if task is not None else "")
+    if task is not None and task.earlier and task.earlier[0].step == 0:
+        first = task.earlier[0]
+    later = [
+        Turn(seen.text, number, seen.timestamp)
+        for number, step in enumerate(steps, 1)
+        for seen in step.observations
+        if seen.is_request and seen.text.strip()
+    ]
+    return (first, *later)

@@ -12,7 +12,7 @@ from made_feedback import tree_feedback
 from msgspec.structs import replace
 
 from dense.facets import FACETS, Facets, KeyValue
-from dense.message.lines import Line
+from dense.message.lines import Line, QuotedAction
 from dense.message.page import KEY_LENGTH, Item, choose_key, encodable, safe_item, write_items
 from dense.message.paper_report import paper_report
 from dense.message.repetition import SHARED_LABELS, labelled_once, without_repetition
@@ -150,7 +150,10 @@ def test_a_long_path_is_spelled_out_once_and_quoted_text_is_never_cut_in_two() -
         line("task", 1, "task ", f"read `{path}`: {error}", head="a1-a3 unknown: "),
         line("part", 0, " task ", "ran `make`; saw `` no `x`; y. Again ``; ran `ls -la`", head="a2-a3 unknown: "),
     ]
-    quoted = Item("key-action", 1, "key-action ", f"a1, final {path}", (("tool-call", f"edit({path})"),))
+    quotes = (("tool-call", f"edit({path})"),)
+    quoted = QuotedAction(
+        kind="key-action", value=1, label="key-action ", text=f"a1, final {path}", quotes=quotes, path=path
+    )
     once = labelled_once([*without_repetition(items, 9), quoted])
     assert [item.text for item in once] == [
         f"edited `{path}`; ran `make`",
@@ -323,10 +326,10 @@ def test_the_end_of_a_list_goes_with_the_list() -> None:
     said = "edited `a.py` in four places and then ran all tests of the folder again"
     items = [
         line("summary", 9, "summary: ", said),
-        line("dead-end", 5, "dead-end ", f"{said}; and 3 more", head="a1-a9: "),
-        line("dead-end", 5, "dead-end ", f"{said}; and 2 more; what worked: another folder", head="a10-a12: "),
+        line("dead-end", 5, "dead-end ", f"{said}; and 3 more", head="a1-a9: ", more="and 3 more"),
+        line("dead-end", 5, "dead-end ", f"{said}; another folder works; and 2 more", head="a10: ", more="and 2 more"),
     ]
-    assert [item.text for item in without_repetition(items, 9)] == [said, "a10-a12: what worked: another folder"]
+    assert [item.text for item in without_repetition(items, 9)] == [said, "a10: another folder works; and 2 more"]
 
 
 def test_a_title_is_no_dead_end() -> None:

@@ -20,8 +20,12 @@ def session(actions: int, *asked: str) -> Trajectory:
             call = ToolCall("bash", {"command": f"echo {len(steps)} > file{number}.txt"}, str(len(steps)))
             steps.append(Step(Source("made"), "", "", (call,), (Observation("x" * 4_000, str(len(steps))),)))
         if said:
-            steps.append(Step(Source("made"), "Done.", observations=(Observation(said, origin="user"),)))
+            steps.append(Step(Source("made"), "Done.", observations=(_said(said),)))
     return Trajectory("made", "made", Source("made"), task=Task("Tidy up."), steps=tuple(steps))
+
+
+def _said(text: str) -> Observation:
+    return Observation(text, origin="user", is_request=not text.startswith("/"))
 
 
 def test_each_request_has_its_actions() -> None:

@@ -12,11 +12,13 @@ from msgspec import structs
 
 import dense
 from dense.analysis.wording import facets as facet_words
+from dense.facets import DeadEnd, Facets
 from dense.message import report as tree_reports
-from dense.message.lines import Line
+from dense.message.lines import Line, QuotedAction
 from dense.message.report import tree_report
 from dense.service import distill_sync
-from dense.tree import Leaf, Node, ReconciledTree, Shortcut, Subtask
+from dense.trajectory import Observation, Source, Step, Task, ToolCall
+from dense.tree import Issue, Leaf, Node, Product, ReconciledTree, Shortcut, Subtask, Verdict
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ATTEMPTS = (
@@ -31,6 +33,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 OTHER_LETTERS = str.maketrans(
     LETTERS + LETTERS.upper(), LETTERS[5:] + LETTERS[:5] + (LETTERS[5:] + LETTERS[:5]).upper()
 )
+LONG = "/workspace/project/src/library/limits.py"
+MORE = {"dead_ends": 2}
 ROOMS = (700, 1_500, 3_000, 9_000, 40_000)
 
 
@@ -73,7 +77,7 @@ def reworded(tree: ReconciledTree) -> ReconciledTree:
 
 
 def _nonsensical(write: Callable[[Any], str]) -> Callable[[Any], str]:
-    return lambda fact: nonsense(write(fact))
+    return lambda given: nonsense(write(given))
 
 
 def selection(tree: ReconciledTree) -> list[Any]:
@@ -85,7 +89,9 @@ def selection(tree: ReconciledTree) -> list[Any]:
 def _identity(item: Any) -> tuple[Any, ...]:
     if isinstance(item, Line):
         return item.kind, item.span, item.number, item.issue, item.names, item.size
-    return item.kind, item.text, item.quotes
+    if isinstance(item, QuotedAction):
+        return item.kind, item.path, item.quotes, item.size
+    return item.kind, item.size
 
 
 def test_a_nonsense_wording_changes_words_alone() -> None:
@@ -96,14 +102,46 @@ def test_a_nonsense_wording_changes_words_alone() -> None:
     assert not re.search(r"Make|pass|after", other)
 
 
-@pytest.mark.parametrize("name", ATTEMPTS)
-def test_selection_does_not_depend_on_wording(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def made_tree() -> ReconciledTree:
+    """A tree with what the examples have not: a long path that comes twice, a list that is not whole whose only
+    fact was said, an issue whose text holds the line that shows it."""
+    call = ToolCall("Write", {"file_path": LONG, "content": "HIGH = 9"})
+    step = Step(Source("x"), "", calls=(call,), observations=(Observation("make fails", exit_code=1),))
+    tried = DeadEnd(text="it fails with `make` because the folder of the build is not there")
+    parts = tuple(
+        [
+            Subtask(f"n{n + 2}", 1, "Build", f"Wrote `{LONG}`.", (Leaf(f"n{n}", n + 1, step),), facets)
+            for n, facets in enumerate((Facets(dead_ends=(tried,)), Facets(dead_ends=(tried,), left_out=MORE)))
+        ]
+    )
+    root = Subtask("n4", 0, "All", "Tried.", parts, verdict=Verdict("coherent", "incomplete", "incomplete"))
+    issues = (
+        Issue("issue_0", 'The build ends with "make fails"', "n4", ("n0",), quote="make fails"),
+        Issue("issue_1", "Nobody ran what fails after that", "n4", ("n1",), "doubt", quote="make fails"),
+    )
+    return ReconciledTree("t", Task("Build it."), root, issues, products=(Product(LONG, 2, 1),))
+
+
+def attempt_tree(name: str) -> ReconciledTree:
     (trajectory,) = dense.read(EXAMPLES / name)
-    tree = distill_sync(trajectory).reconciled
+    return distill_sync(trajectory).reconciled
+
+
+@pytest.mark.parametrize("name", ["made", *ATTEMPTS])
+def test_selection_does_not_depend_on_wording(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = made_tree() if name == "made" else attempt_tree(name)
     expected = selection(tree)
     words = {facet: _nonsensical(write) for facet, write in facet_words.WORDS.items()}
     monkeypatch.setattr(facet_words, "WORDS", words)
-    monkeypatch.setattr(tree_reports, "describe_value", lambda value: nonsense(facet_words.describe_value(value)))
+    for function in ("describe_value", "and_more", "ending_sentence"):
+        monkeypatch.setattr(tree_reports, function, _nonsensical(getattr(tree_reports, function)))
+    monkeypatch.setattr(facet_words, "and_more", _nonsensical(facet_words.and_more))
+    rank = tree_reports.rank_key_actions
+    monkeypatch.setattr(
+        tree_reports,
+        "rank_key_actions",
+        lambda *given: [structs.replace(key, purpose=nonsense(key.purpose)) for key in rank(*given)],
+    )
     other = reworded(tree)
     assert other != tree
     assert selection(other) == expected

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from dense.trajectory import Observation, Step, ToolCall, Trajectory, Usage
 
 SCHEMA_VERSION = "ATIF-v1.7"
@@ -43,7 +45,14 @@ def _own_fields(trajectory: Trajectory) -> dict[str, Any]:
     task = trajectory.task
     return _filled(
         format=trajectory.format,
-        task=None if task is None else _filled(name=task.name, origin=task.origin, last_request=task.last_request),
+        task=None
+        if task is None
+        else _filled(
+            name=task.name,
+            origin=task.origin,
+            last_request=task.last_request,
+            earlier=msgspec.to_builtins(task.earlier) or None,
+        ),
     )
 
 

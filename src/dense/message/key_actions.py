@@ -18,6 +18,7 @@ from dense.analysis.actions.blocks import Block, command_of
 from dense.analysis.actions.effects import Effects
 from dense.analysis.actions.transcript import TranscriptAction
 from dense.analysis.evidence.facts.paths import base_name, same_file
+from dense.message.lines import QuotedAction
 from dense.message.page import Item, byte_size, one_line
 from dense.message.quotes import QuoteBlock, Quotes, quote_block, quote_whole, quotes_size
 from dense.text.search import holds_quote
@@ -56,16 +57,16 @@ class KeyAction(Struct, frozen=True, dict=True):
 
     action: int
     role: KeyRole
-    purpose: str
-    """Why, in a few words: `final /app/x.py`, `shows issue_0`."""
     blocks: tuple[Block, ...]
     """What of it is quoted."""
+    purpose: str = ""
+    """What it is to `path` or `issue`, in a word or two: `final`, `for`, `shows`."""
+    path: str = ""
+    """The product that it made, helped to make or checked."""
     issue: str = ""
     """The open issue that it shows."""
     focus: str = ""
     """A line that must be among what is quoted of its output."""
-    product: str = ""
-    """The product that it made or helped to make."""
     is_check: bool = False
     """Whether it ran a check, whose result is all that counts of its output."""
 
@@ -73,6 +74,16 @@ class KeyAction(Struct, frozen=True, dict=True):
     def size(self) -> int:
         """Bytes of what would be quoted at most."""
         return sum([byte_size(block.text) for block in self.blocks])
+
+    @property
+    def product(self) -> str:
+        """The product that it made or helped to make."""
+        return "" if self.role == "checks" else self.path
+
+    @property
+    def reason(self) -> str:
+        """Why it is quoted: `final /app/x.py`, `shows issue_0`; empty if nobody says."""
+        return f"{self.purpose} {self.path or self.issue}".strip()
 
 
 class _Attempt:
@@ -121,9 +132,8 @@ class _Attempt:
         """The last action that shows a whole change of a file as a diff once it was made: better than its edits."""
         for number, holder, files in self._diffs:
             if number > after and any(same_file(path, one) for one in files):
-                return KeyAction(
-                    action=number, role="final", purpose="", blocks=tuple(_joined(_shown_blocks(holder, "final", "")))
-                )
+                blocks = tuple(_joined(_shown_blocks(holder, "final", "")))
+                return KeyAction(action=number, role="final", blocks=blocks)
         return None
 
     @cached_property
@@ -202,12 +212,14 @@ def rank_key_actions(tree: ReconciledTree, actions: Actions) -> list[KeyAction]:
     for product in tree.products:
         if product.check:
             is_check = bool(attempt.effects(product.check).tests)
-            purpose = f"{'checks' if is_check else 'shows'} {one_line(product.path)}"
-            key = _key(product.check, "checks", purpose, attempt)
-            found.append(replace(_without_read_backs(key, found), is_check=is_check) if key else None)
+            key = _key(product.check, "checks", attempt)
+            if key is not None:
+                purpose, path = "checks" if is_check else "shows", one_line(product.path)
+                key = replace(_without_read_backs(key, found), purpose=purpose, path=path, is_check=is_check)
+            found.append(key)
     wanted = [name for node in nodes(tree.root) for name in _wanted(node)]
     numbers = [number for number in attempt.numbers(dict.fromkeys(wanted)) if not attempt.only_makes_folder(number)]
-    needed = [_key(number, "needed", "", attempt) for number in numbers]
+    needed = [_key(number, "needed", attempt) for number in numbers]
     found += [key for key in needed if key and any(block.origin != "system" for block in key.blocks)]
     by_action: dict[int, KeyAction] = {}
     for key in sorted((key for key in found if key is not None), key=lambda key: ROLES.index(key.role)):
@@ -229,15 +241,14 @@ def _products(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]
         role = "wrong" if product.action in wrong else role
         word = "handed in, wrong:" if role == "wrong" else "final"
         if handed := attempt.diff_of(product.path, after=product.action):
-            found.append(replace(handed, role=role, purpose=f"{word} {path}", product=path))
+            found.append(replace(handed, role=role, purpose=word, path=path))
             continue
         scripts = attempt.effects(product.action).scripts
         makers = [number for script in scripts for number in attempt.versions(script, product.action)]
         makers += attempt.versions(product.path, product.action)
         for number in sorted({*makers, product.action}, reverse=True):
-            purpose = f"{word if number == product.action else 'for'} {path}"
-            if key := _key(number, role, purpose, attempt):
-                found.append(replace(key, product=path))
+            if key := _key(number, role, attempt):
+                found.append(replace(key, purpose=word if number == product.action else "for", path=path))
     return found
 
 
@@ -247,26 +258,18 @@ def _shows(tree: ReconciledTree, attempt: _Attempt) -> list[KeyAction | None]:
     for issue in open_issues(tree):
         cited = attempt.numbers(issue.evidence)
         if cited and (issue.quote or issue.severity == "fatal"):
-            shown = _holding(issue.quote, cited, attempt)
-            key = _key(shown, "shows", f"shows {issue.id}", attempt, issue.id, issue.quote)
-            found.append(key if key and any(block.kind == "call" for block in key.blocks) else None)
+            key = _key(_holding(issue.quote, cited, attempt), "shows", attempt, issue.quote)
+            if key and any(block.kind == "call" for block in key.blocks):
+                found.append(replace(key, purpose="shows", issue=issue.id))
     return found
 
 
-def _key(
-    number: int, role: KeyRole, purpose: str, attempt: _Attempt, issue: str = "", focus: str = ""
-) -> KeyAction | None:
+def _key(number: int, role: KeyRole, attempt: _Attempt, focus: str = "") -> KeyAction | None:
     holder = attempt.holder(number)
     if holder is None or holder.is_message:
         return None
-    return KeyAction(
-        action=number,
-        role=role,
-        purpose=purpose,
-        blocks=tuple(_joined(_shown_blocks(holder, role, focus))),
-        issue=issue,
-        focus=focus,
-    )
+    blocks = tuple(_joined(_shown_blocks(holder, role, focus)))
+    return KeyAction(action=number, role=role, blocks=blocks, focus=focus)
 
 
 def _joined(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -332,7 +335,7 @@ def quote_action(key: KeyAction, room: int, quote: QuoteBlock = quote_block, *, 
 
     A call comes whole if there is room, an output by its telling lines. `may_clip=False` quotes the action whole or not
     at all."""
-    text = f"a{key.action}{', ' + key.purpose if key.purpose else ''}"
+    text = f"a{key.action}{', ' + key.reason if key.reason else ''}"
     left = room - byte_size(text) - HEAD_BYTES
     quotes: Quotes = []
     for block in key.blocks:
@@ -345,7 +348,9 @@ def quote_action(key: KeyAction, room: int, quote: QuoteBlock = quote_block, *, 
             return None
         quotes += part
         left -= size
-    return Item("key-action", 0, "key-action ", text, tuple(quotes)) if quotes else None
+    if not quotes:
+        return None
+    return QuotedAction(kind="key-action", value=0, label="key-action ", text=text, quotes=tuple(quotes), path=key.path)
 
 
 def _most(key: KeyAction, block: Block) -> int:

@@ -1,4 +1,5 @@
-"""A line of the report on a tree, with what it is about: whoever selects lines reads these fields, never the text."""
+"""The items of the report on a tree, with what they are about: whoever selects them reads these fields, never the
+text."""
 
 from __future__ import annotations
 
@@ -20,8 +21,17 @@ class Line(Item, frozen=True, kw_only=True, omit_defaults=True):
     """The open issue that it reports."""
     names: tuple[str, ...] = ()
     """The code that it names. If something else shows all of it, the line of a need says nothing."""
+    more: str = ""
+    """The clause at its end that says how many more there are, which says nothing without the others."""
 
     @property
     def content(self) -> str:
         """The text behind the head."""
         return self.text[len(self.head) :]
+
+
+class QuotedAction(Item, frozen=True, kw_only=True, omit_defaults=True):
+    """An action with what is quoted of it."""
+
+    path: str = ""
+    """The file that it is about, with which its text ends."""

@@ -9,7 +9,7 @@ from itertools import chain, count
 
 from msgspec.structs import replace
 
-from dense.message.lines import Line
+from dense.message.lines import Line, QuotedAction
 from dense.message.page import ALWAYS, Item
 
 SHINGLE = 8
@@ -26,13 +26,11 @@ SHARED_LABELS = frozenset({"next-step", "dead-end", "shortcut", "needs", "order"
 PARTS = frozenset({"task", "complete-task", "part", "complete-part"})
 QUOTE_OR_END = re.compile(r"`(`*)(?!`).*?(?<!`)`\1(?!`)|\"[^\"]*\"|\. |; ")
 """Quoted code, quoted words, or the end of a clause. All begin with a literal, which is searched for fast."""
-LONG_PATH = re.compile(r"/(?:(?<=`/)|(?<=(?:for|nal|ows|cks) /))[\w.@+-]+(?:/[\w.@+-]+){2,}(?=`|$)")
-"""A path in a line's code, or at its end."""
+LONG_PATH = re.compile(r"/[\w.@+-]+(?:/[\w.@+-]+){2,}")
+LONG_PATH_CODE = re.compile(rf"(?<=`){LONG_PATH.pattern}(?=`)")
 MIN_LONG_PATH = 30
 SPELLED_OUT = frozenset({"state", "next-step", "evidence", "left-out"})
 """Lines that are read by themselves."""
-AND_MORE = re.compile(r"and [\d,]+ more[;.]?")
-"""The end of a list, which says nothing without the list."""
 
 
 def without_repetition(items: Sequence[Line], clauses_up_to: int) -> list[Line]:
@@ -60,7 +58,7 @@ def without_repetition(items: Sequence[Line], clauses_up_to: int) -> list[Line]:
             shingles = set(shingles_of_item[start : max(start, end - SHINGLE + 1)])
             is_known = text in clauses_said and len(words) >= MIN_CLAUSE_WORDS
             is_repeated = is_known or _is_said(words, shingles, said, words_said, share)
-            is_repeated = is_repeated or (not fresh and AND_MORE.fullmatch(clause) is not None)
+            is_repeated = is_repeated or (not fresh and bool(item.more) and clause == item.more)
             if not is_repeated and not (is_part and text in short_said):
                 fresh.append(clause)
                 said |= shingles
@@ -137,20 +135,28 @@ def labelled_once(items: Sequence[Item]) -> tuple[Item, ...]:
 
 def _with_short_paths(items: Sequence[Item]) -> list[Item]:
     """The items with each long path whole where it comes first; behind it its name is enough, if no other has it."""
-    paths = {found[0] for item in items if "/" in item.text for found in LONG_PATH.finditer(item.text)}
+    paths = {found[0] for item in items if "/" in item.text for found in LONG_PATH_CODE.finditer(item.text)}
+    paths |= {item.path for item in items if isinstance(item, QuotedAction) and LONG_PATH.fullmatch(item.path)}
     if not paths:
         return list(items)
     names = Counter(path.rpartition("/")[2] for path in paths)
     seen: set[str] = set()
 
-    def short(found: re.Match[str]) -> str:
-        path, name = found[0], found[0].rpartition("/")[2]
+    def short(path: str) -> str:
+        name = path.rpartition("/")[2]
         if path not in seen or names[name] > 1 or len(path) < MIN_LONG_PATH:
             seen.add(path)
             return path
         return f"…/{name}"
 
-    return [item if item.kind in SPELLED_OUT else replace(item, text=LONG_PATH.sub(short, item.text)) for item in items]
+    def shown(item: Item) -> Item:
+        if item.kind in SPELLED_OUT:
+            return item
+        if not isinstance(item, QuotedAction):
+            return replace(item, text=LONG_PATH_CODE.sub(lambda found: short(found[0]), item.text))
+        return replace(item, text=item.text.removesuffix(item.path) + short(item.path)) if item.path in paths else item
+
+    return list(map(shown, items))
 
 
 def _bodies(item: Item) -> list[str]:

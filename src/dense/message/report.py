@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from dense.analysis.actions.action import Actions
 from dense.analysis.actions.transcript import TranscriptAction
-from dense.analysis.wording.facets import describe_value, facet_text, mechanism_names
+from dense.analysis.wording.facets import and_more, describe_value, facet_text, mechanism_names
 from dense.message.ending import ending_sentence, hands_over
 from dense.message.key_actions import KeyAction, quote_action, rank_key_actions
 from dense.message.lines import Line
@@ -214,10 +214,10 @@ def _names(lines: Sequence[Item], keys: Sequence[KeyAction]) -> tuple[str, ...]:
 
 def _left_out_note(lines: Sequence[Line], keys: Sequence[KeyAction], room: int) -> Item | None:
     """One line on what is left out, with its size: products first."""
-    by_purpose: dict[str, list[KeyAction]] = {}
+    by_reason: dict[str, list[KeyAction]] = {}
     for key in sorted(keys, key=lambda key: not key.product):
-        by_purpose.setdefault(key.product or key.purpose or f"a{key.action}", []).append(key)
-    parts = [_named(group) for group in by_purpose.values()]
+        by_reason.setdefault(key.product or key.reason or f"a{key.action}", []).append(key)
+    parts = [_named(group) for group in by_reason.values()]
     if lines:
         size = sum(item.size for item in lines)
         parts.append(f"{', '.join(dict.fromkeys(map(_line_name, lines)))} ({size:,} bytes)")
@@ -236,12 +236,12 @@ def _line_name(line: Line) -> str:
 
 
 def _named(keys: Sequence[KeyAction]) -> str:
-    """Key actions of one purpose that are left out, with their size."""
+    """Key actions of one reason that are left out, with their size."""
     size = sum(key.size for key in keys)
     if len(keys) == 1:
-        return f"a{keys[0].action} {keys[0].purpose} ({size:,} bytes)".replace("  ", " ")
+        return f"{f'a{keys[0].action} {keys[0].reason}'.rstrip()} ({size:,} bytes)"
     last = max(keys, key=lambda key: key.action)
-    return f"{last.purpose}: {len(keys)} actions up to a{last.action} ({size:,} bytes)"
+    return f"{last.reason}: {len(keys)} actions up to a{last.action} ({size:,} bytes)"
 
 
 def _line(kind: str, label: str, text: str, *, span: str = "", about: str = "") -> Line:
@@ -251,7 +251,7 @@ def _line(kind: str, label: str, text: str, *, span: str = "", about: str = "") 
 
 
 def _request(kind: str, label: str, request: Request) -> Line:
-    return _line(kind, label, f'"{request.words}"', span=f"a{request.first}-a{request.last}")
+    return _line(kind, label, f'"{request.words}"', span=request.span)
 
 
 def _lines(tree: ReconciledTree, actions: Sequence[TranscriptAction], requests: Sequence[Request]) -> Iterator[Line]:
@@ -349,9 +349,9 @@ def _proven(tree: ReconciledTree) -> Iterator[Line]:
     by_name = {value.name or value.text: value for value in values if _plain_label(value.name) not in OWN_LABELS}
     left_out = sum(node.facets.left_out.get("key_values", 0) for node in subtasks)
     clauses = [one_line(describe_value(value)) for value in by_name.values()]
-    clauses += [f"and {left_out} more"] if left_out else []
-    if clauses:
-        yield _line("proven", "proven: ", "; ".join(clauses))
+    rest = and_more(left_out)
+    if clauses or rest:
+        yield replace(_line("proven", "proven: ", "; ".join(filter(None, (*clauses, rest)))), more=rest)
     met = [requirement for requirement in tree.requirements if requirement.met == "yes"]
     if met:
         text = "; ".join(one_line(requirement.text) + describe_refs(requirement.evidence) for requirement in met)
@@ -366,8 +366,15 @@ def _dead_ends(tree: ReconciledTree) -> Iterator[Line]:
     for node in nodes(tree.root):
         if type(node) is Shortcut:
             yield _shortcut(node)
-        elif type(node) is Subtask and (text := one_line(facet_text(node.facets, "dead_ends"))):
-            yield _line("dead-end", "dead-end ", text, span=_span(node))
+        elif type(node) is Subtask:
+            yield from _facet(node, "dead_ends", "dead-end")
+
+
+def _facet(node: Subtask, facet: str, kind: str) -> Iterator[Line]:
+    """A line on a facet of a subtask, if it has any facts."""
+    if text := one_line(facet_text(node.facets, facet)):
+        line = _line(kind, f"{kind} ", text, span=_span(node))
+        yield replace(line, more=and_more(node.facets.left_out.get(facet, 0)))
 
 
 def _shortcut(node: Shortcut) -> Line:
@@ -406,11 +413,9 @@ def _subtask(node: Node, closing: int, current: int, depth: int) -> Iterator[Lin
         said = [summary] if len(summary.split()) >= MIN_CLAUSE_WORDS else []
     if said:
         yield _line(kind, f"{indent}task ", ". ".join(filter(None, said)), span=_span(node), about=f" {state}")
-    if needs := one_line(facet_text(node.facets, "key_mechanisms")):
-        names = tuple([name for one in node.facets.key_mechanisms for name in mechanism_names(one)])
-        yield replace(_line("needs", "needs ", needs, span=_span(node)), names=names)
-    if order := one_line(facet_text(node.facets, "critical_order")):
-        yield _line("order", "order ", order, span=_span(node))
+    names = tuple([name for one in node.facets.key_mechanisms for name in mechanism_names(one)])
+    yield from [replace(line, names=names) for line in _facet(node, "key_mechanisms", "needs")]
+    yield from _facet(node, "critical_order", "order")
     for child in node.children if last_action(node) >= current else ():
         yield from _subtask(child, closing, current, depth + 1)
 

@@ -2,46 +2,42 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from dense.analysis.actions.action import Actions
+from dense.analysis.actions.requests import asked_requests, distinct_requests, is_dialog
 from dense.message.page import one_line
 from dense.text.clip import clip_end
 from dense.trajectory import Task
 
-MIN_ACTIONS = 5
-"""With fewer actions for each request, on average, a session is a dialog: its user answers more than asks."""
 MAX_WORDS_CHARS = 160
-NO_REQUEST = re.compile(r"\s*(?:<|/\w|\(no content\)|\[|Caveat:)|\s*\Z")
-"""What a program writes in the user's place: commands of its own, notices."""
 
 
 class Request(Struct, frozen=True):
-    """A request of the user, with the actions that follow it."""
+    """A request of the user, with the actions that follow it; none, if they are not in this trajectory."""
 
     first: int
     last: int
     words: str
 
+    @property
+    def span(self) -> str:
+        return f"a{self.first}-a{self.last}" if self.first else ""
+
 
 def session_requests(task: Task | None, actions: Actions) -> list[Request]:
-    """The requests in order, the first of which is the task; none if there is only that, or if it is a dialog. One
-    that nothing follows, such as a word of thanks, is none."""
-    if not any(seen.origin == "user" for step in actions.steps for seen in step.observations):
+    """The requests in order, each once, the last of which is what was asked last; none if there is only one, or if it
+    is a dialog. One that the user closed with thanks counts like the others."""
+    if task is None or not (
+        task.earlier or any(seen.is_request for step in actions.steps for seen in step.observations)
+    ):
         return []  # without reading all outputs
-    starts = [(1, task.instruction if task else "")]
-    for action in actions.transcript:
-        said = [block.text for block in action.blocks if block.kind == "output" and block.origin == "user"]
-        if words := [text for text in said if not NO_REQUEST.match(text)]:
-            starts.append((action.last + 1, words[-1]))
-    count = len(actions)
-    starts = [one for one in starts if one[0] <= count]
-    if len(starts) < 2 or count < MIN_ACTIONS * len(starts):
+    left_out = [Request(0, 0, turn.text) for turn in task.earlier if turn.step < 0]
+    asked = asked_requests(task, actions.steps)
+    if len(left_out) + len(asked) < 2 or (not left_out and is_dialog(asked, len(actions))):
         return []
-    ends = [first - 1 for first, _ in starts[1:]] + [count]
+    here = [Request(one.step + 1, one.end, one.words) for one in (*distinct_requests(asked[:-1]), asked[-1])]
+    requests = [one for one in here if one.first <= one.last] or here[-1:]
     return [
-        Request(first, last, clip_end(one_line(words), MAX_WORDS_CHARS))
-        for (first, words), last in zip(starts, ends, strict=True)
+        Request(one.first, one.last, clip_end(one_line(one.words), MAX_WORDS_CHARS)) for one in (*left_out, *requests)
     ]

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dense.analysis.actions.requests import with_context
 from dense.analysis.answers import Answer
 from dense.analysis.asking.asker import Asker
 from dense.analysis.asking.prompt import AGAIN, SEPARATOR
@@ -123,7 +124,7 @@ class TemplateQuestion(MethodQuestion, frozen=True, kw_only=True):
         views = self.views if prompt is None else StepViews(min(self.views.room, prompt))
         system, template = _template(self.prompts, self.kind)
         room = max(400, views.room // MAX_STEP_SHARE)
-        task = None if self.task is None else safe_text(self.task.instruction, room)
+        task = None if self.task is None else safe_text(with_context(self.task), room)
         return ChatRequest(
             system=system,
             messages=(*self.messages(task, template, views), *(_again(correction) if correction else ())),

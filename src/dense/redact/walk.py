@@ -22,6 +22,8 @@ def rewrite_trajectory(trajectory: Trajectory, rewrite: Rewrite) -> Trajectory:
     notices = tuple([_notice(notice, rewrite) for notice in trajectory.notices])
     if task is not None and task.last_request is not None:
         task = replace(task, last_request=rewrite(task.last_request))
+    if task is not None and task.earlier:
+        task = replace(task, earlier=tuple([replace(turn, text=rewrite(turn.text)) for turn in task.earlier]))
     return replace(trajectory, task=task, steps=steps, notices=notices)
 
 
@@ -153,6 +155,7 @@ def _collect(trajectory: Trajectory, texts: list[str]) -> None:
     texts += [notice.text for notice in trajectory.notices]
     if trajectory.task and trajectory.task.last_request is not None:
         texts.append(trajectory.task.last_request)
+    texts += [turn.text for turn in trajectory.task.earlier] if trajectory.task else ()
 
 
 def _collect_value(value: Any, texts: list[str]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from dense.analysis.actions.requests import with_context
 from dense.analysis.asking.questions import JUDGEMENTS, Correction, Judgement
 from dense.analysis.asking.views import FULL, Limits, safe_text
 from dense.model.chat import ChatRequest, Message
@@ -108,7 +109,7 @@ def _without_middle(messages: tuple[Message, ...], over: int) -> tuple[Message, 
 def _prompt(question: Judgement, correction: Correction | None, limits: Limits) -> tuple[str, tuple[Message, ...]]:
     templates = _templates(question.kind)
     slots = question.slots(limits)
-    task = None if question.task is None else safe_text(question.task.instruction, limits.task)
+    task = None if question.task is None else safe_text(with_context(question.task), limits.task)
     marker = marker_for(task or "", (value for value in slots.values() if isinstance(value, str)))
     messages = (
         Message("user", _task_template().render(task=task, marker=marker), is_stable=True),

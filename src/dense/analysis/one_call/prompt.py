@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import count
 
+from dense.analysis.actions.requests import with_context
 from dense.analysis.actions.show import escape_headers, show
 from dense.analysis.actions.transcript import TranscriptAction
 from dense.analysis.actions.wrappers import visible
@@ -106,7 +107,7 @@ def render_one_call(
 
 
 def _task_text(task: Task | None) -> str:
-    return visible(task.instruction.strip()) if task is not None and task.instruction.strip() else NO_TASK
+    return visible(with_context(task).strip()) if task is not None and task.instruction.strip() else NO_TASK
 
 
 def _fitted(actions: Sequence[TranscriptAction], room: int) -> str:

@@ -24,8 +24,13 @@ def facet_clauses(facets: Facets, name: str) -> list[str]:
     clauses = list(
         dict.fromkeys([WORDS[name](fact) for fact in facts if not (type(fact) is KeyValue and fact.is_claim)])
     )
-    left_out = facets.left_out.get(name, 0)
-    return [*clauses, f"and {more(left_out)}"] if left_out else clauses
+    rest = and_more(facets.left_out.get(name, 0))
+    return [*clauses, rest] if rest else clauses
+
+
+def and_more(count: int) -> str:
+    """The end of a list that is not whole; empty for a whole one."""
+    return f"and {more(count)}" if count else ""
 
 
 def describe_value(value: KeyValue) -> str:
