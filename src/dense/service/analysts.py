@@ -82,13 +82,21 @@ def model_settings(options: FeedbackOptions) -> ModelSettings:
     """How the model of these options is asked. Without `context`, its known context window counts."""
     if options.small:
         window = options.context or SMALL_CONTEXT_TOKENS
-        return ModelSettings(window, SMALL_OUTPUT_TOKENS, SMALL, 0, options.look)
+        return ModelSettings(
+            context_tokens=window,
+            max_output_tokens=SMALL_OUTPUT_TOKENS,
+            limits=SMALL,
+            temperature=0,
+            look_tokens=options.look,
+        )
     window, overhead = options.context, 0
     if options.model is not None and not options.model.startswith(REPLAY):
         spec = resolve(options.model, base_url=options.base_url, environment=os.environ)
         window = window or context_window(spec)
         overhead = PROGRAMS[spec.provider.name].overhead_tokens if spec.is_program else 0
-    return ModelSettings(window or DEFAULT_CONTEXT_WINDOW, look_tokens=options.look, overhead_tokens=overhead)
+    return ModelSettings(
+        context_tokens=window or DEFAULT_CONTEXT_WINDOW, look_tokens=options.look, overhead_tokens=overhead
+    )
 
 
 @asynccontextmanager

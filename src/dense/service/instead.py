@@ -1,13 +1,14 @@
 """Feedback by the built-in rules in a model's place: if its answer could not be used, or none came and that is allowed.
 
-Only DENSE itself can do without a model; other methods fail. Experiments and batches call `make_feedback` itself: there,
-rules never stand in for a model."""
+Only DENSE itself can do without a model; other methods fail. Experiments and batches call `make_feedback` itself:
+there, rules never stand in for a model."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from dense.errors import ModelError, UnansweredCalls, UnusableAnswer
+from dense.message.message import BEGINS
 from dense.methods.method import AnyMethod
 from dense.options import DENSE, DENSE_WITH_LESSONS, FeedbackOptions
 from dense.outcome import Outcome
@@ -16,7 +17,7 @@ from dense.service.feedback import FailedRun, FeedbackRun, RoundContext, make_fe
 from dense.service.record import Instead
 from dense.trajectory import Trajectory
 
-FIRST_LINE = "dense: the built-in rules wrote this in the place of a language model, {why}.\n"
+FIRST_WORDS = "The built-in rules wrote this in the place of a language model, {why}. "
 UNUSABLE, NO_ANSWER = "whose answer could not be used", "which gave no answer"
 
 
@@ -41,7 +42,6 @@ async def feedback_or_rules(
     by_rules = await make_feedback(method, trajectory, options=options, outcome=outcome, context=context)
     if isinstance(by_rules, FailedRun):
         return run
-    first_line = FIRST_LINE.format(why=UNUSABLE if is_unusable else NO_ANSWER)
     record = replace(
         by_rules.record,
         instead=Instead(run.record.analyst, run.record.failure, is_unusable),
@@ -52,5 +52,13 @@ async def feedback_or_rules(
         fallbacks=run.record.fallbacks,
         seconds=round(run.record.seconds + by_rules.record.seconds, 3),
     )
-    feedback = replace(by_rules.feedback, message=first_line + by_rules.feedback.message)
-    return replace(by_rules, feedback=feedback, record=record)
+    feedback = by_rules.feedback
+    message = said_first(feedback.message, feedback.key, UNUSABLE if is_unusable else NO_ANSWER)
+    return replace(by_rules, feedback=replace(feedback, message=message), record=record)
+
+
+def said_first(message: str, key: str, why: str) -> str:
+    """The message with these words at its beginning: behind its marker, so that they are cut out with it later."""
+    marker = BEGINS.format(key=key)
+    marker = marker if message.startswith(marker) else ""
+    return marker + FIRST_WORDS.format(why=why) + message.removeprefix(marker)

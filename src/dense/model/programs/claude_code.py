@@ -10,7 +10,7 @@ import msgspec
 from dense.model.chat import Finish
 from dense.model.programs.program import (
     MAX_OUTPUT_TOKENS,
-    Ending,
+    ProcessEnding,
     Start,
     Workplace,
     count_of,
@@ -53,7 +53,7 @@ def start(model: str, workplace: Workplace, environment: Mapping[str, str]) -> S
     return Start((*command, *private, *(("--model", model) if model else ())), ENVIRONMENT, OF_A_SESSION)
 
 
-def read(ending: Ending) -> WireReply | WireFailure:
+def read(ending: ProcessEnding) -> WireReply | WireFailure:
     """`subtype` says success even where it failed, so `is_error` counts, and that the text is there."""
     result = json_object(ending.output)
     if result.get("type") != "result":

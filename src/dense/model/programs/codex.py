@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from dense.model.programs.program import (
-    Ending,
+    ProcessEnding,
     Start,
     Workplace,
     count_of,
@@ -63,7 +63,7 @@ def start(model: str, workplace: Workplace, environment: Mapping[str, str]) -> S
     return Start((*command, *private, *given, "-"))
 
 
-def read(ending: Ending) -> WireReply | WireFailure:
+def read(ending: ProcessEnding) -> WireReply | WireFailure:
     """An answer is there if the turn was completed; items of type `error` are warnings."""
     text, usage, problem = "", None, ""
     for event in json_lines(ending.output):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dense.errors import UnknownModel
-from dense.model.programs.program import Ending, Start, Workplace, no_answer
+from dense.model.programs.program import ProcessEnding, Start, Workplace, no_answer
 from dense.model.wires.wire import WireFailure, WireReply
 from dense.trajectory import Usage
 
@@ -32,7 +32,7 @@ def start(model: str, workplace: Workplace, environment: Mapping[str, str]) -> S
     return Start((str(Path(path).absolute()) if path else program, *arguments))
 
 
-def read(ending: Ending) -> WireReply | WireFailure:
+def read(ending: ProcessEnding) -> WireReply | WireFailure:
     """What it printed is the answer, if it ended well and printed anything."""
     text = ending.output.decode("utf-8", "replace")
     if ending.code != 0 or not text.strip():

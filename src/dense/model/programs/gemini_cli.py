@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from dense.model.programs.jsonc import read_jsonc
 from dense.model.programs.program import (
-    Ending,
+    ProcessEnding,
     Start,
     Workplace,
     count_of,
@@ -73,7 +73,7 @@ def _link_login(own: Path, used: Path) -> None:
                 (used / file.name).symlink_to(file.absolute())
 
 
-def read(ending: Ending) -> WireReply | WireFailure:
+def read(ending: ProcessEnding) -> WireReply | WireFailure:
     """An answer is on the output; errors are JSON on the error stream, behind what the program prints there anyway."""
     result = json_object(ending.output)
     said = result.get("response")

@@ -11,7 +11,7 @@ from dense.model.chat import Finish
 from dense.model.programs.jsonc import read_jsonc
 from dense.model.programs.program import (
     SYSTEM_TEXT,
-    Ending,
+    ProcessEnding,
     Start,
     Workplace,
     count_of,
@@ -73,7 +73,7 @@ def _own_providers(environment: Mapping[str, str]) -> dict[str, Any]:
     return own
 
 
-def read(ending: Ending) -> WireReply | WireFailure:
+def read(ending: ProcessEnding) -> WireReply | WireFailure:
     """An answer is there if a step has finished; several texts are pieces of it."""
     texts: list[str] = []
     usage: Usage | None = None

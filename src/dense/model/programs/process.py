@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import BinaryIO
 
-from dense.model.programs.program import Ending, Start, Workplace
+from dense.model.programs.program import ProcessEnding, Start, Workplace
 
 LOOK_SECONDS = 0.1
 """How often a running program's time and output are looked at."""
@@ -30,7 +30,7 @@ class TooLong(Exception):
 
 async def run_process(
     start: Start, workplace: Workplace, environment: Mapping[str, str], prompt: bytes, seconds: float, most: int
-) -> Ending:
+) -> ProcessEnding:
     """How a program ended that was given a prompt. Raises `TooSlow`, `TooLong`, or `OSError` if it cannot be started.
 
     Its processes are a group of their own, and none of them outlives the call. The prompt and the output are files
@@ -56,7 +56,7 @@ async def run_process(
             await _watch(ending, output, errors, time.monotonic() + seconds, most)
         finally:
             await _end_group(process.pid, ending)
-        return Ending(ending.result(), _content(output, most), _content(errors, MAX_ERROR_BYTES))
+        return ProcessEnding(ending.result(), _content(output, most), _content(errors, MAX_ERROR_BYTES))
 
 
 async def _watch(ending: asyncio.Future[int], output: BinaryIO, errors: BinaryIO, deadline: float, most: int) -> None:

@@ -82,7 +82,7 @@ class Start(Struct, frozen=True):
     """Variables of the user that it must not see."""
 
 
-class Ending(Struct, frozen=True):
+class ProcessEnding(Struct, frozen=True):
     """How a program ended."""
 
     code: int
@@ -95,10 +95,10 @@ class Ending(Struct, frozen=True):
 
 type Starter = Callable[[str, Workplace, Mapping[str, str]], Start]
 """From a model's name (empty for the program's own choice), the workplace and the user's environment."""
-type OutputReader = Callable[[Ending], WireReply | WireFailure]
+type OutputReader = Callable[[ProcessEnding], WireReply | WireFailure]
 
 
-class Program(Struct, frozen=True, kw_only=True):
+class ModelProgram(Struct, frozen=True, kw_only=True):
     """A program that can be asked."""
 
     provider: Provider
@@ -137,7 +137,7 @@ def failure(text: str, status: int | None = None, *, usage: Usage | None = None)
     return WireFailure(text=line, then="key" if NOT_LOGGED_IN.search(line) else then, status=status, usage=usage)
 
 
-def no_answer(ending: Ending) -> WireFailure:
+def no_answer(ending: ProcessEnding) -> WireFailure:
     """For an end without an answer: an exit code of 0 is no success, because interrupted programs give it too."""
     last = last_line(ending.errors) or last_line(ending.output)
     how = f"signal {-ending.code}" if ending.code < 0 else f"exit code {ending.code}"

@@ -14,7 +14,7 @@ from pathlib import Path
 from dense.errors import CallFailed, KeyRefused, ModelError, UnknownModel, Unreachable
 from dense.model.chat import CallTry, ChatReply, ChatRequest
 from dense.model.programs.process import TooLong, TooSlow, run_process
-from dense.model.programs.program import GUARD, Program, Start, Workplace
+from dense.model.programs.program import GUARD, ModelProgram, Start, Workplace
 from dense.model.programs.prompt import answer_without_escape, program_prompt
 from dense.model.providers import ModelSpec
 from dense.model.wires.wire import WireFailure, WireReply, strip_wrapping
@@ -33,7 +33,7 @@ class ProgramModel:
     """A model behind a program. Raises what `ChatModel` says."""
 
     def __init__(
-        self, spec: ModelSpec, program: Program, environment: Mapping[str, str], seconds: float | None = None
+        self, spec: ModelSpec, program: ModelProgram, environment: Mapping[str, str], seconds: float | None = None
     ) -> None:
         self.spec, self._program, self._environment = spec, program, environment
         self._seconds = seconds or _seconds(environment)

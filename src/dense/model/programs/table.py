@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dense.model.programs import claude_code, codex, command, gemini_cli, opencode
-from dense.model.programs.program import Program
+from dense.model.programs.program import ModelProgram
 from dense.model.providers import Provider
 
 COMMAND = "exec"
@@ -24,10 +24,10 @@ def _provider(name: str, prices: str | None, context_window: int) -> Provider:
     )
 
 
-PROGRAMS: dict[str, Program] = {
+PROGRAMS: dict[str, ModelProgram] = {
     program.provider.name: program
     for program in [
-        Program(
+        ModelProgram(
             provider=_provider("claude-code", "anthropic", 200_000),
             executable="claude",
             start=claude_code.start,
@@ -36,7 +36,7 @@ PROGRAMS: dict[str, Program] = {
             usual_model="claude-opus-5-5",
             overhead_tokens=450,
         ),
-        Program(
+        ModelProgram(
             provider=_provider("codex", "openai", 272_000),
             executable="codex",
             start=codex.start,
@@ -45,7 +45,7 @@ PROGRAMS: dict[str, Program] = {
             usual_model="gpt-6.1-sol",
             overhead_tokens=2_900,
         ),
-        Program(
+        ModelProgram(
             provider=_provider("gemini-cli", "google", 1_000_000),
             executable="gemini",
             start=gemini_cli.start,
@@ -54,7 +54,7 @@ PROGRAMS: dict[str, Program] = {
             usual_model="gemini-3.1-pro-preview",
             overhead_tokens=160,
         ),
-        Program(
+        ModelProgram(
             provider=_provider("opencode", None, 128_000),
             executable="opencode",
             start=opencode.start,
@@ -62,7 +62,7 @@ PROGRAMS: dict[str, Program] = {
             login="run `opencode auth login`",
             overhead_tokens=140,
         ),
-        Program(
+        ModelProgram(
             provider=_provider(COMMAND, None, 128_000),
             executable="",
             start=command.start,
