@@ -32,6 +32,7 @@ MAX_EXAMPLES = 3
 OTHER_WITNESS = {
     "action_announced": "`announced-fails` of `tests/fixtures/attempts.json`; 18 failed, 0 passed in issue 17",
     "failure_admitted": "`admitted-fails` and `steps-left-fails` of `tests/fixtures/attempts.json`",
+    "required_check_failed": "`named-check-fails` of `tests/fixtures/attempts.json`; `tests/fixtures/test-claims.json`",
     "conflict_left": "`conflict-fails` of `tests/fixtures/attempts.json`",
     "port_silent": "`server-silent-fails` of `tests/fixtures/attempts.json`",
     "deliverable_attempt_failed": "`examples/csv-report`",

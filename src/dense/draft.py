@@ -18,8 +18,11 @@ from dense.tree import (
     Completion,
     Facets,
     Label,
+    LastCheck,
     NextStep,
     Product,
+    RefutedClaim,
+    Remark,
     RequirementStatus,
     Severity,
     ShortcutOutcome,
@@ -66,6 +69,8 @@ class IssueDraft(Struct, frozen=True):
     """The files, commands and values that it is about."""
     resolution: tuple[str, ...] = ()
     """References to later nodes that show the recovery, if the part that raises it also closes it."""
+    claim: RefutedClaim | None = None
+    """What the agent says to the contrary."""
     restates: str = ""
     """The key of the inherited issue that it says again: that one stays open here too, and no new one is raised."""
 
@@ -175,6 +180,10 @@ class TreeDraft(Struct, frozen=True):
     """What the next attempt should do, the most important first."""
     products: tuple[Product, ...] = ()
     """What the task wants delivered."""
+    last_checks: tuple[LastCheck, ...] = ()
+    """The last state of each check."""
+    remarks: tuple[Remark, ...] = ()
+    """What the trace shows and what need not be a fault."""
 
 
 def leaf_reference(action: int) -> str:

@@ -24,9 +24,12 @@ __all__ = [
     "Completion",
     "Issue",
     "Label",
+    "LastCheck",
     "Leaf",
     "Node",
     "ReconciledTree",
+    "RefutedClaim",
+    "Remark",
     "Severity",
     "Shortcut",
     "ShortcutOutcome",
@@ -122,6 +125,19 @@ class Shortcut(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="s
 type Node = Leaf | Subtask | Shortcut
 
 
+class RefutedClaim(Struct, frozen=True, omit_defaults=True):
+    """What the agent says and the trace contradicts."""
+
+    text: str
+    """The claim, in the agent's words."""
+    action: int
+    """The number of the action that makes it."""
+    refuted_by: int
+    """The action that shows the contrary."""
+    line: str = ""
+    """The line of its output that does."""
+
+
 class Issue(Struct, frozen=True, omit_defaults=True):
     """Something that is not done, and what became of it."""
 
@@ -145,6 +161,8 @@ class Issue(Struct, frozen=True, omit_defaults=True):
     """The line of the trace that shows it best; empty if there is none, as for something that was never done."""
     names: tuple[str, ...] = ()
     """The files, commands and values that it is about."""
+    claim: RefutedClaim | None = None
+    """What the agent says to the contrary; None if it claims nothing."""
 
 
 class RequirementStatus(Struct, frozen=True, omit_defaults=True):
@@ -180,6 +198,45 @@ class Product(Struct, frozen=True, omit_defaults=True):
     """The action that wrote its final version."""
     check: int | None = None
     """The action that verified it; None if none did."""
+
+
+class LastCheck(Struct, frozen=True, omit_defaults=True):
+    """How a test run or another check ended the last time that it ran. It states a fact and claims no fault: whether a
+    failure matters is for the reader, unless the task asks for this check to pass."""
+
+    command: str
+    """As the attempt typed it."""
+    action: int
+    """The number of the action that ran it last."""
+    has_passed: bool
+    failed: int = 0
+    """How many tests failed, if that was counted."""
+    names: tuple[str, ...] = ()
+    """Names of failing tests, a few."""
+    line: str = ""
+    """The line that says how it ended: `2 failed, 1 passed`."""
+    reason: str = ""
+    """The assertion or error of the first failing test, a line of the output; empty if none shows."""
+    changed_at: int = 0
+    """The last change of a product after it: the check was not run again behind that one. 0 if nothing changed."""
+    is_required: bool = False
+    """Whether the task asks for it to pass: it names the command or the file, or asks for failing tests to pass."""
+
+
+class Remark(Struct, frozen=True, omit_defaults=True):
+    """Something that the trace shows and that may be a fault or none: runs that fail have it no more often than others.
+    It changes no state and asks for nothing."""
+
+    text: str
+    """The fact, in a sentence or two."""
+    evidence: tuple[str, ...]
+    """The actions that show it: `a7`."""
+    code: str = ""
+    """The kind of finding."""
+    quote: str = ""
+    """The line of the trace that shows it best; empty if there is none."""
+    names: tuple[str, ...] = ()
+    """The files, commands and values that it is about."""
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True):
@@ -235,12 +292,16 @@ class ReconciledTree(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     """What the next attempt should do, the most important first."""
     products: tuple[Product, ...] = ()
     """What the task wants delivered, with the actions that made its final versions."""
+    last_checks: tuple[LastCheck, ...] = ()
+    """The last state of each check, in the order of its last run; one that a later check covers is left out."""
+    remarks: tuple[Remark, ...] = ()
+    """What the trace shows and what need not be a fault, in order."""
 
 
 def open_issues(tree: ReconciledTree) -> list[Issue]:
-    """The issues that are still open, fatal ones first."""
+    """The issues that are still open, fatal ones first, then those that a claim of the agent denies."""
     still_open = [issue for issue in tree.issues if issue.resolved_at is None]
-    return sorted(still_open, key=lambda issue: issue.severity != "fatal")
+    return sorted(still_open, key=lambda issue: (issue.severity != "fatal", issue.claim is None))
 
 
 def leaves(*within: Node) -> list[Leaf]:

@@ -40,7 +40,7 @@ def test_every_code_has_a_row_and_hits_are_counted_by_outcome(
     bench.main([str(manifest)])
     text = capsys.readouterr().out
     assert all(f"| `{name}` |" in text for name in codes())
-    assert "| `check_failed` | serious | 1 | 0 | 0 | `looks-successful/rollout.jsonl` |" in text
+    assert "| `required_check_failed` | serious | 1 | 0 | 0 | `looks-successful/rollout.jsonl` |" in text
 
 
 def test_the_tables_go_between_the_marks(bench: Any, manifest: Path, tmp_path: Path) -> None:

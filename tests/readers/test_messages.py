@@ -267,7 +267,7 @@ def test_an_answer_that_terminus_could_not_parse_makes_no_call(tmp_path: Path) -
     refused = {"role": "user", "content": "Previous response had parsing errors:\nERROR: Invalid JSON"}
     read = only(tmp_path, [ASKED, {"role": "assistant", "content": answer}, refused])
     assert read.steps[0].calls == ()
-    assert [seen.origin for seen in read.steps[0].observations] == ["user"]
+    assert [seen.origin for seen in read.steps[0].observations] == ["system"]
 
 
 def test_fences_in_a_chat_log_are_calls_if_a_program_answers(tmp_path: Path) -> None:

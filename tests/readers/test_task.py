@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from cpu_time import assert_within
 
-from dense.readers.task import CONTEXT, REMINDERS, task_of, unwrap_prompt
-from dense.trajectory import Task
+from dense.knowledge.harnesses import CORRECTIONS, INSERTED, REMINDERS
+from dense.readers import StepBuilder
+from dense.readers.task import task_of, unwrap_prompt
+from dense.trajectory import Origin, Source, Task
 
 TERMINUS = (
     "You are an AI assistant tasked with solving tasks.\n\nTask Description:\n{}\n\n"
@@ -63,7 +65,7 @@ def test_an_empty_instruction_in_a_wrapper_is_none() -> None:
     assert task_of([TERMINUS.replace("{}", "")]) is None
 
 
-@pytest.mark.parametrize("start", CONTEXT)
+@pytest.mark.parametrize("start", INSERTED)
 def test_context_is_no_task(start: str) -> None:
     assert unwrap_prompt(f"\n  {start}\nmore") == ""
     assert task_of([f"{start} more", "Count."]) == Task("Count.")
@@ -122,3 +124,30 @@ def test_reminders_without_end_take_no_time() -> None:
     prompt = "<system-reminder>" * 50_000
     assert unwrap_prompt(prompt) == prompt
     assert_within(5, lambda: unwrap_prompt(prompt))
+
+
+def observed(text: str, origin: Origin = "user") -> list[tuple[str, str, bool]]:
+    builder = StepBuilder(source=Source("made"))
+    builder.observe(text, origin=origin)
+    return [(seen.origin, seen.text, seen.is_request) for seen in builder.observations]
+
+
+@pytest.mark.parametrize("beginning", [*INSERTED, *CORRECTIONS])
+def test_what_a_program_says_in_a_persons_place_is_the_systems(beginning: str) -> None:
+    assert observed(f"{beginning} and more") == [("system", f"{beginning} and more", False)]
+
+
+@pytest.mark.parametrize("name", REMINDERS)
+def test_a_reminder_among_the_words_of_a_person_is_told_apart(name: str) -> None:
+    reminder = f"<{name}>The user opened a file.</{name}>"
+    assert observed(f"Sort it.\n{reminder}\nby date") == [
+        ("system", reminder, False),
+        ("user", "Sort it.\nby date", True),
+    ]
+    assert observed(reminder) == [("system", reminder, False)]
+    quoted = f"What does {reminder} mean?"
+    assert observed(quoted) == [("user", quoted, True)]
+
+
+def test_a_correction_is_no_tools_result() -> None:
+    assert observed("Previous response had parsing errors:\nno JSON", "tool")[0][0] == "system"

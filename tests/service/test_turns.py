@@ -94,8 +94,8 @@ def test_a_request_in_the_middle_ends_before_the_next(tmp_path: Path) -> None:
 
 
 def test_in_a_dialog_all_that_the_user_said_is_the_task(tmp_path: Path) -> None:
-    whole = select_turn(session(tmp_path, *MANY, "> Thanks!"), "all")
-    assert len(whole.steps) == 4
+    whole = select_turn(session(tmp_path, *MANY, "> Thanks!", "Bye.", "> See you soon."), "all")
+    assert len(whole.steps) == 5
     assert instruction(whole) == "hi\n\nSort it.\n\nNow reverse it."
     assert whole.task and whole.task.last_request == "Now reverse it."
 

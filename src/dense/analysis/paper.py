@@ -57,13 +57,13 @@ class PaperAnalyst:
         top = await builder.label_rest(await builder.build(queue))
         source = Subtask(id=f"n{len(queue)}", level=0, title=task_title(trajectory.task), summary="", children=top)
         if not with_verdicts:
-            return Analysis(TreeDraft(drafted(source), self.asker.record()))
+            return Analysis(TreeDraft(root=drafted(source), asked=self.asker.record()))
         assembly = Assembly(Retention(leaves(source), Actions(trajectory.steps)))
         done: dict[str, Subtask] = {}
         for parents in by_height(source):
             ready = [with_children(parent, done) for parent in parents]
             done |= {node.id: node for node in await self._settle(ready, trajectory.task, assembly)}
-        return Analysis(TreeDraft(drafted(source, done[source.id], assembly.issues), self.asker.record()))
+        return Analysis(TreeDraft(root=drafted(source, done[source.id], assembly.issues), asked=self.asker.record()))
 
     async def _settle(self, parents: list[Subtask], task: Task | None, assembly: Assembly) -> list[Subtask]:
         """Compression, then reconciliation, a call each and a corrective one if needed."""

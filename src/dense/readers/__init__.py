@@ -3,7 +3,8 @@
     walk (which files) → detect (which format) → formats/* (what it says) → stream (steps as they come) → Trajectory
 
 In: a path. Out: trajectories, by `read`; or streams with failures as values, by `read_streams`, for callers that cannot
-hold a whole trajectory. A record that cannot be read becomes a notice. Never imports anything of dense but nouns; only
+hold a whole trajectory. A record that cannot be read becomes a notice. Never imports anything of dense but nouns and
+what `knowledge` says of harnesses; only
 `outcomes` knows grades, and nothing on the way to a trajectory imports it."""
 
 from __future__ import annotations

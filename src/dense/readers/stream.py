@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from dense.knowledge.harnesses import CORRECTIONS
 from dense.readers.background import BackgroundCommands
 from dense.readers.notices import Notices
-from dense.readers.task import request_of
+from dense.readers.task import is_inserted, request_of, told_apart
 from dense.readers.wrapped import WRAPPED, unwrapped_result, with_plain_line_ends
 from dense.trajectory import Notice, Observation, Origin, Source, Step, Task, ToolCall, Trajectory, Usage
 
@@ -51,6 +52,15 @@ class StepBuilder(msgspec.Struct):
         if origin == "tool" and "\r\n" in text:
             text = with_plain_line_ends(text)
         is_request = origin == "user" and call_id is None and bool(request_of(text))
+        if origin == "user" and call_id is None:
+            words, inserted = told_apart(text)
+            if is_inserted(text):
+                origin = "system"
+            elif inserted:  # what the program put among the words of a person speaks for itself
+                text = words
+                self.observations.append(Observation(text=inserted, origin="system", timestamp=timestamp))
+        elif origin == "tool" and call_id is None and text[:100].lstrip().startswith(CORRECTIONS):
+            origin = "system"
         self.observations.append(
             Observation(
                 text=text,

@@ -41,7 +41,7 @@ def test_checks_of_the_agents_own_do_not_make_it_complete() -> None:
 def test_an_open_issue_of_a_part_makes_the_whole_incomplete() -> None:
     actions: list[Action] = [("ls", "a"), ("cat app.py", "code"), EDIT, FAILS]
     actions += [("cat other.py", "x"), ("echo 1 > notes.md", ""), ("cat notes.md", "1"), DONE]
-    done = distill_sync(attempt(None, *actions), RulesAnalyst()).reconciled
+    done = distill_sync(attempt("Make the failing tests pass.", *actions), RulesAnalyst()).reconciled
     assert done.root.verdict is not None and done.root.verdict.state == "incomplete"
     assert [issue.resolved_at for issue in done.issues] == [None]
 

@@ -72,7 +72,9 @@ def test_a_module_that_passes_does_not_resolve_the_others() -> None:
 
 
 def test_the_word_of_the_agent_resolves_nothing() -> None:
-    assert state(attempt(None, EDIT, FAILS, EDIT, "All tests pass now, everything is fixed.")) == "incomplete"
+    said = "All tests pass now, everything is fixed."
+    assert state(attempt("Make the tests pass.", EDIT, FAILS, EDIT, said)) == "incomplete"
+    assert the(analysed(None, EDIT, FAILS, EDIT, said), "check_failed").is_open
 
 
 def test_a_check_that_failed_before_any_change_is_doubtful_unless_the_task_names_it() -> None:
@@ -81,7 +83,7 @@ def test_a_check_that_failed_before_any_change_is_doubtful_unless_the_task_names
     assert "before anything was changed" in described(assessment, "check_failed")
     task = "Make `app.py` fast. `python3 check_speed.py` must report that it stays within 2 seconds."
     slow = ("python3 check_speed.py", "5.9 s, limit 2.0 s: TOO SLOW", 1)
-    assert the(analysed(task, slow, EDIT, ("python3 app.py", "ok"), DONE), "check_failed").is_serious
+    assert the(analysed(task, slow, EDIT, ("python3 app.py", "ok"), DONE), "required_check_failed").opens_issue
 
 
 def test_a_failure_that_was_there_before_is_doubtful() -> None:
@@ -163,16 +165,16 @@ def test_a_named_check_with_other_arguments_is_another_command() -> None:
     write = ("printf 'import sys' > bill.py", "")
     other = ("python bill.py all --from nowhere", "nowhere: unknown", 1)
     fine = ("python bill.py all", "12", 0)
-    assert not found(analysed(task, write, fine, other, DONE), "check_failed")
-    assert found(analysed(task, write, other, ("python bill.py all", "unknown", 1), DONE), "check_failed")
+    assert not found(analysed(task, write, fine, other, DONE), "check_failed", "required_check_failed")
+    assert found(analysed(task, write, other, ("python bill.py all", "unknown", 1), DONE), "required_check_failed")
 
 
 @pytest.mark.parametrize("again", ["python3 bill.py all", "cd . && python3 -u bill.py all 2>&1"])
 def test_a_named_check_that_passes_in_another_spelling_resolves_it(again: str) -> None:
     task = "`python bill.py all` must pass."
     failed, edit = ("python bill.py all", "wrong sum", 1), ("sed -i s/3/2/ bill.py", "")
-    assert not the(analysed(task, failed, edit, (again, "12", 0), DONE), "check_failed").is_open
-    assert the(analysed(task, failed, edit, ("python3 bill.py", "12", 0), DONE), "check_failed").is_open
+    assert not the(analysed(task, failed, edit, (again, "12", 0), DONE), "required_check_failed").is_open
+    assert the(analysed(task, failed, edit, ("python3 bill.py", "12", 0), DONE), "required_check_failed").is_open
 
 
 def test_a_check_of_the_agents_own_that_another_one_overtakes_is_doubtful() -> None:

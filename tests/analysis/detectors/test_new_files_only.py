@@ -11,16 +11,9 @@ OLD = "diff --git a/shop/x.py b/shop/x.py\n--- a/shop/x.py\n+++ b/shop/x.py\n@@ 
 MADE = ("mkdir trial && echo 'x = 1' > trial/x.py", "")
 
 
-def test_a_submission_that_changes_nothing_of_the_project_is_reported() -> None:
-    run = attempt("Totals are wrong.", MADE, (SUBMIT, NEW))
-    assert the(assess(run), "only_new_files").is_serious
-    assert "trial/x.py" in described(assess(run), "only_new_files")
-    assert state(run) == "incomplete"
-
-
-@pytest.mark.parametrize(("task", "diff"), [("Totals are wrong.", OLD + NEW), ("Write `trial/x.py`.", NEW)])
-def test_one_with_a_change_or_a_deliverable_is_not(task: str, diff: str) -> None:
-    assert not found(analysed(task, MADE, (SUBMIT, diff)), "only_new_files")
+def test_files_that_the_task_names_are_asked_for() -> None:
+    assert found(analysed("Totals are wrong.", MADE, (SUBMIT, NEW)), "unrequested_files")
+    assert not found(analysed("Write `trial/x.py`.", MADE, (SUBMIT, NEW)), "unrequested_files")
 
 
 def test_files_that_nobody_asked_for_beside_a_change_are_a_doubt() -> None:
@@ -43,7 +36,7 @@ def test_a_rewritten_expectation_is_reported() -> None:
     finding = the(assess(run), "expectation_rewritten")
     assert (finding.evidence, finding.text("line")) == ((2, 3), "assert x.x == 0")
     assert "`assert x.x == 0`" in described(assess(run), "expectation_rewritten")
-    assert state(run) == "incomplete"
+    assert state(run) == "unknown"
 
 
 @pytest.mark.parametrize(

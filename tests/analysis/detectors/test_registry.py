@@ -20,6 +20,7 @@ from dense.service import distill_sync
 TASK = "Write the total to `/app/total.txt`."
 POLICY = {
     "check_failed": ("serious", "part", True),
+    "required_check_failed": ("serious", "part", True),
     "program_never_run": ("serious", "part", True),
     "program_failed": ("serious", "part", True),
     "output_doubted": ("doubt", "part", True),
@@ -29,7 +30,6 @@ POLICY = {
     "deliverable_attempt_failed": ("serious", "part", True),
     "input_lost": ("doubt", "part", False),
     "clue_unused": ("doubt", "part", True),
-    "only_new_files": ("serious", "part", False),
     "changes_not_submitted": ("serious", "root", True),
     "expectation_rewritten": ("serious", "part", False),
     "plan_unfinished": ("doubt", "part", False),
@@ -43,7 +43,6 @@ POLICY = {
     "ended_without_handover": ("serious", "root", True),
     "action_announced": ("serious", "root", True),
     "failure_admitted": ("serious", "root", True),
-    "claim_unshown": ("doubt", "part", True),
     "closing_doubt": ("doubt", "part", True),
     "conflict_left": ("serious", "part", True),
     "unrequested_files": ("doubt", "part", False),
@@ -55,7 +54,7 @@ NEW_DETECTOR = """
 from dense.analysis.detectors.registry import FindingCode
 from dense.analysis.detectors.registry import Detector
 
-SECRET_PRINTED = FindingCode("secret_printed", "A secret was printed.", "fatal", raised_at="root")
+SECRET_PRINTED = FindingCode("secret_printed", "A secret was printed.", "fatal", opens_issue=True, raised_at="root")
 
 
 def secrets(evidence):
@@ -82,6 +81,30 @@ def new_detector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     sys.modules.pop("dense.analysis.detectors.secrets_printed", None)
     registry.detectors.cache_clear()
     registry.codes.cache_clear()
+
+
+EARNED = {
+    "action_announced",
+    "agent_gave_up",
+    "answer_rejected",
+    "changes_not_submitted",
+    "conflict_left",
+    "deliverable_attempt_failed",
+    "deliverable_missing",
+    "ended_without_handover",
+    "failure_admitted",
+    "limit_missed",
+    "port_silent",
+    "program_never_run",
+    "request_unsatisfied",
+    "required_check_failed",
+    "submission_empty",
+}
+"""The codes whose serious findings open an issue."""
+
+
+def test_only_codes_that_have_earned_it_open_issues() -> None:
+    assert {name for name, code in registry.codes().items() if code.opens_issue} == EARNED
 
 
 def test_the_policy_of_every_code() -> None:

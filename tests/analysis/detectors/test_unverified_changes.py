@@ -54,9 +54,11 @@ def test_a_command_may_show_its_own_change(command: str, output: str, is_shown: 
     assert bool(found(analysed(task, (command, output), DONE), "unverified_change")) != is_shown
 
 
-@pytest.mark.parametrize(("path", "expected"), [("notes.md", "unknown"), ("query.sparql", "incomplete")])
-def test_it_is_serious_if_the_task_names_the_file_and_it_is_no_plain_text(path: str, expected: str) -> None:
-    assert state(attempt(f"Write `{path}`.", (f"cat > {path} <<'E'\nhello\nE", ""), DONE)) == expected
+@pytest.mark.parametrize(("path", "is_serious"), [("notes.txt", False), ("query.sparql", True)])
+def test_it_is_serious_if_the_task_names_the_file_and_it_is_no_plain_text(path: str, is_serious: bool) -> None:
+    run = attempt(f"Write `{path}`.", (f"cat > {path} <<'E'\nhello\nE", ""), DONE)
+    assert the(assess(run), "unverified_change").is_serious == is_serious
+    assert state(run) == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 from attempt_shapes import SHAPES, read_as
 
+from dense.analysis.rules import RulesAnalyst
+from dense.service import distill_sync
+from dense.tree import open_issues
+
 CLAIMS: dict[str, dict[str, Any]] = json.loads(
     (Path(__file__).parents[2] / "fixtures" / "test-claims.json").read_text(encoding="utf-8")
 )
@@ -49,3 +53,22 @@ def test_each_shape_reads_as_the_same_actions(shape: str, tmp_path: Path) -> Non
     trajectory = read_as(made, shape, tmp_path)
     text = "\n".join(observation.text or "" for step in trajectory.steps for observation in step.observations)
     assert "1 failed, 2 passed" in text
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_false_claim_is_refuted_and_an_honest_one_is_not(name: str, shape: str, tmp_path: Path) -> None:
+    made = CLAIMS[name]
+    tree = distill_sync(read_as(made, shape, tmp_path), RulesAnalyst()).reconciled
+    assert tree.root.verdict is not None
+    still_open = open_issues(tree)
+    assert (tree.root.verdict.state == "incomplete") == (made["claim"] != "true")
+    claims = [issue.claim for issue in still_open if issue.claim is not None]
+    assert bool(claims) == (made["claim"] == "false")
+    if claims:
+        assert still_open[0].claim is not None and still_open[0].severity == "serious"
+        assert claims[0].text in made["closing"] and claims[0].line
+        assert tree.next_steps[0].evidence[0] == f"a{claims[0].refuted_by}"
+    assert [check.has_passed for check in tree.last_checks] == [made["passed"]]
+    assert all(check.is_required for check in tree.last_checks)
+    assert made["passed"] or (tree.last_checks[0].failed and tree.last_checks[0].reason)

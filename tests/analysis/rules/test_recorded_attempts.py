@@ -42,7 +42,7 @@ def test_complete_is_what_passed(name: str, shape: str, tmp_path: Path) -> None:
         ("c-program-too-large-fails", "limit_missed"),
         ("c-program-never-run-fails", "program_never_run"),
         ("summary-never-read-fails", "unverified_change"),
-        ("named-check-fails", "check_failed"),
+        ("named-check-fails", "required_check_failed"),
         ("announced-fails", "action_announced"),
         ("admitted-fails", "failure_admitted"),
         ("steps-left-fails", "failure_admitted"),

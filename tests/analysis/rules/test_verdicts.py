@@ -41,7 +41,7 @@ def state(tree: ReconciledTree, identifier: str) -> str:
 def test_a_part_raises_what_is_open_at_its_end_and_its_parent_closes_it_on_later_evidence() -> None:
     tree = reconciled(*LOOKS, *OTHER_WORK, *REPAIR)
     (issue,) = tree.issues
-    assert (issue.code, issue.evidence) == ("check_failed", ("n1",))
+    assert (issue.code, issue.evidence) == ("required_check_failed", ("n1",))
     assert (issue.severity, state(tree, issue.raised_at)) == ("doubt", "unknown")
     assert issue.raised_at in {child.id for child in tree.root.children}
     assert (issue.resolved_at, issue.resolution) == (tree.root.id, ("n12",))
@@ -56,16 +56,17 @@ def test_what_is_closed_within_its_part_is_no_issue() -> None:
 
 def test_what_nothing_closes_stays_open() -> None:
     tree = reconciled(*LOOKS, *OTHER_WORK, REPAIR[0], ("pytest -q", FAILED, 1), "Done.")
-    (issue,) = [one for one in tree.issues if one.code == "check_failed"]
+    (issue,) = [one for one in tree.issues if one.code == "required_check_failed"]
     assert (issue.resolved_at, issue.resolution) == (None, ())
     assert tree.root.verdict is not None
-    assert tree.root.verdict.state != "complete"
+    assert tree.root.verdict.state == "incomplete"
 
 
-def test_a_doubt_outside_every_part_is_an_issue_and_changes_no_state() -> None:
+def test_what_has_not_earned_an_issue_is_a_remark_and_changes_no_state() -> None:
     tree = reconciled(("cat shop.py", "a - b"), REPAIR[0], "Done.")
-    (issue,) = tree.issues
-    assert (issue.code, issue.severity, issue.raised_at) == ("unverified_change", "doubt", tree.root.id)
+    (remark,) = tree.remarks
+    assert (remark.code, remark.evidence) == ("unverified_change", ("a2",))
+    assert not tree.issues and not tree.next_steps
     assert state(tree, tree.root.id) == "unknown"
 
 

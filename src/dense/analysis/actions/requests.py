@@ -67,7 +67,7 @@ def asked_requests(task: Task | None, steps: Sequence[Step]) -> tuple[AskedReque
     accepted: set[int] = set()
     for index, turn in enumerate(turns):
         end = turns[index + 1].step if index + 1 < len(turns) else len(steps)
-        if groups and _closes(turn, steps[turn.step : end]):
+        if groups and _closes(turn, steps[turn.step : end], is_closed=len(groups) - 1 in accepted):
             accepted.add(len(groups) - 1)
         elif BARE_COMMAND.match(turn.text) and index + 1 < len(turns) and end == turn.step:
             continue  # a command of the program, or what was sent by mistake
@@ -117,11 +117,11 @@ def _goes_on(group: Sequence[Turn], turn: Turn, steps: Sequence[Step]) -> bool:
     return not _calls(done) or len(WORD.findall(turn.text)) <= MAX_ANSWER_WORDS
 
 
-def _closes(turn: Turn, answer: Sequence[Step]) -> bool:
-    """Whether a turn only says thanks: nothing is asked, and nothing is done about it."""
+def _closes(turn: Turn, answer: Sequence[Step], *, is_closed: bool) -> bool:
+    """Whether a turn only says thanks, or goodbye after that: nothing is asked, and nothing is done about it."""
     text = turn.text
     return (
-        THANKS.search(text) is not None
+        (is_closed or THANKS.search(text) is not None)
         and len(WORD.findall(text)) <= MAX_THANKS_WORDS
         and not any(mark in text for mark in QUESTION_MARKS)
         and not _calls(answer)

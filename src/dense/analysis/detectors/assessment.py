@@ -21,6 +21,7 @@ from dense.knowledge.file_names import PROGRAM_ENDINGS
 from dense.text.quoting import as_text
 from dense.trajectory import Trajectory
 
+FAILED_CHECKS = ("check_failed", "required_check_failed")
 MAX_CHANGING_CALLS = 8
 MAX_SOURCES = 4
 MAX_GIVEN_CHARS = 2_000
@@ -55,9 +56,9 @@ class TraceAssessment:
         return self.findings[start : bisect_right(self.findings, last, start, key=lambda one: one.evidence[-1])]
 
     def left_at(self, action: int) -> Finding | None:
-        """A serious finding that is open for good when an action hands over."""
+        """An issue that is open for good when an action hands over."""
         left = (
-            finding for finding in self.findings if finding.is_serious and finding.is_open and finding.opened < action
+            finding for finding in self.findings if finding.opens_issue and finding.is_open and finding.opened < action
         )
         return next(left, None)
 
@@ -206,7 +207,7 @@ class TraceAssessment:
 
     @cached_property
     def _failed_checks(self) -> list[Finding]:
-        return [finding for finding in self.findings if finding.code == "check_failed"]
+        return [finding for finding in self.findings if finding.code in FAILED_CHECKS]
 
     @cached_property
     def first_open_check(self) -> int:

@@ -9,18 +9,46 @@ from dense.analysis.evidence.ending.done import ANSWER_FORM, is_verified, is_wor
 from dense.analysis.evidence.ending.ending import prints_work, submitted_answer
 from dense.analysis.evidence.trace import TraceEvidence
 
-ANSWER_REJECTED = FindingCode("answer_rejected", "A submitted answer was rejected.", "serious", "root")
-SUBMISSION_EMPTY = FindingCode("submission_empty", "The submission is empty.", "serious", "root")
-SUBMISSION_PARTIAL = FindingCode("submission_partial", "The agent marks its submission as partly done.", "doubt")
-AGENT_GAVE_UP = FindingCode("agent_gave_up", "The agent marks its own work as not done.", "serious", "root")
+ANSWER_REJECTED = FindingCode(
+    name="answer_rejected",
+    meaning="A submitted answer was rejected.",
+    severity="serious",
+    opens_issue=True,
+    raised_at="root",
+)
+SUBMISSION_EMPTY = FindingCode(
+    name="submission_empty", meaning="The submission is empty.", severity="serious", opens_issue=True, raised_at="root"
+)
+SUBMISSION_PARTIAL = FindingCode(
+    name="submission_partial", meaning="The agent marks its submission as partly done.", severity="doubt"
+)
+AGENT_GAVE_UP = FindingCode(
+    name="agent_gave_up",
+    meaning="The agent marks its own work as not done.",
+    severity="serious",
+    opens_issue=True,
+    raised_at="root",
+)
 REQUEST_UNSATISFIED = FindingCode(
-    "request_unsatisfied", "The lead agent holds the request to be unsatisfied when the run ends.", "serious", "root"
+    name="request_unsatisfied",
+    meaning="The lead agent holds the request to be unsatisfied when the run ends.",
+    severity="serious",
+    opens_issue=True,
+    raised_at="root",
 )
 ENDED_WITHOUT_HANDOVER = FindingCode(
-    "ended_without_handover", "The trace ends in the middle of work.", "serious", "root"
+    name="ended_without_handover",
+    meaning="The trace ends in the middle of work.",
+    severity="serious",
+    opens_issue=True,
+    raised_at="root",
 )
 ACTION_ANNOUNCED = FindingCode(
-    "action_announced", "The last message announces an action, and no call follows.", "serious", "root"
+    name="action_announced",
+    meaning="The last message announces an action, and no call follows.",
+    severity="serious",
+    opens_issue=True,
+    raised_at="root",
 )
 FINISHING_FAMILIES = frozenset({"git commit", "git push", "gh pr"})
 """Commands that work may end with."""

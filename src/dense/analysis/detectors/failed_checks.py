@@ -7,13 +7,29 @@ from typing import Literal
 
 from msgspec import Struct
 
+from dense.analysis.detectors.admissions import closing_sentence, closing_text
 from dense.analysis.detectors.registry import Detector, Finding, FindingCode
 from dense.analysis.evidence.checks.checks import Check, first_retest, is_static
+from dense.analysis.evidence.checks.last_state import failure_reason
+from dense.analysis.evidence.checks.required import is_required
 from dense.analysis.evidence.facts.facts import find_excuse
 from dense.analysis.evidence.facts.paths import base_name
 from dense.analysis.evidence.trace import TraceEvidence
+from dense.knowledge.words import pattern
+from dense.text.guarded import GuardedPattern
 
-CHECK_FAILED = FindingCode("check_failed", "A test or check failed and did not pass again.", "serious")
+CHECK_FAILED = FindingCode(
+    name="check_failed", meaning="A test or check failed and did not pass again.", severity="serious"
+)
+REQUIRED_CHECK_FAILED = FindingCode(
+    name="required_check_failed",
+    meaning="The task asks for a check to pass, and its last run fails.",
+    severity="serious",
+    opens_issue=True,
+)
+UNEXCUSED = ("edited_later", "unchanged")
+TESTS_PASS = GuardedPattern(pattern("tests_pass"))
+TESTS_FAIL = GuardedPattern(pattern("tests_fail"))
 EXCUSE_DISTANCE = 2
 """The agent may comment on a failed check within this many actions."""
 MAX_TEST_NAMES = 5
@@ -42,7 +58,17 @@ class _Context(Struct, frozen=True):
 
 
 def failed_checks(evidence: TraceEvidence) -> Iterator[Finding]:
-    """The last failure of each thing that was checked."""
+    """The last failure of each thing that was checked. What the task asks to pass is one open finding: its last
+    failure."""
+    is_reported = False
+    for finding in _last_failures(evidence):
+        is_open_requirement = finding.code == REQUIRED_CHECK_FAILED.name and finding.is_open
+        if not (is_open_requirement and is_reported):
+            yield finding
+        is_reported |= is_open_requirement
+
+
+def _last_failures(evidence: TraceEvidence) -> Iterator[Finding]:
     reported: set[str] = set()
     later: list[Check] = []
     for check in reversed(evidence.checks):
@@ -57,25 +83,58 @@ def failed_checks(evidence: TraceEvidence) -> Iterator[Finding]:
 
 
 def _failed_check(evidence: TraceEvidence, check: Check, later: list[Check]) -> Finding:
-    is_named = any(name in check.command or check.command in name for name in evidence.named_checks)
-    is_early = check.action < evidence.first_change
     resolution = first_retest(check, later)
     context = _context(evidence, check, later)
-    is_excused = is_early if resolution else context.after not in ("edited_later", "unchanged")
-    is_serious = is_named or not (is_excused or is_static(check))
-    is_serious = is_serious and context.after != "passed_before"
+    if is_required(evidence, check) and context.after != "passed_before":
+        return _required_check(evidence, check, resolution or _unnamed_retest(check, later))
+    is_excused = check.action < evidence.first_change if resolution else context.after not in UNEXCUSED
     return CHECK_FAILED.found(
         check.command,
         check.action,
         resolution=resolution,
-        severity="serious" if is_serious else "doubt",
+        severity="doubt" if is_excused or is_static(check) else "serious",
         line=check.line,
         tests=check.names[:MAX_TEST_NAMES],
         after="" if resolution else context.after,
         after_action=context.action,
         quote=context.quote,
-        is_named=int(is_named and not resolution),
     )
+
+
+def _required_check(evidence: TraceEvidence, check: Check, resolution: int | None) -> Finding:
+    """A check that the task asks to pass: the last run decides, and nothing excuses it."""
+    claim = "" if resolution else _claim(evidence, check)
+    is_start = resolution is not None and check.action < evidence.first_change
+    return REQUIRED_CHECK_FAILED.found(
+        check.command,
+        *sorted({check.action, evidence.ending.action} if claim else {check.action}),
+        resolution=resolution,
+        severity="doubt" if is_start else "serious",
+        line=check.line,
+        tests=check.names[:MAX_TEST_NAMES],
+        assertion=failure_reason(evidence, check),
+        failed_at=check.action,
+        changed_at=evidence.last_change if evidence.last_change > check.action else 0,
+        claim=claim,
+        claimed_at=evidence.ending.action if claim else 0,
+    )
+
+
+def _unnamed_retest(check: Check, later: Sequence[Check]) -> int | None:
+    """A later pass by the same runner of what the task asks to pass, if the tests that failed are not known by name."""
+    passed = [run.action for run in later if run.has_passed and run.runner == check.runner and run.ran]
+    return min(passed, default=None) if check.ran and not check.names else None
+
+
+def _claim(evidence: TraceEvidence, check: Check) -> str:
+    """The sentence of the closing words that says that a check passes, if none says that something fails. "All tests
+    pass" is about any test run, unless the sentence names another command."""
+    text = closing_text(evidence)
+    claim = "" if closing_sentence(TESTS_FAIL, text) else closing_sentence(TESTS_PASS, text)
+    if check.command in claim or any(subject in claim for subject in check.subjects):
+        return claim
+    names_other = any(other.command in claim for other in evidence.checks)
+    return claim if check.ran and not names_other else ""
 
 
 def _context(evidence: TraceEvidence, check: Check, later: Sequence[Check]) -> _Context:
@@ -154,4 +213,4 @@ def _dropped(evidence: TraceEvidence, check: Check) -> _Context | None:
     return dropped
 
 
-DETECTOR = Detector(failed_checks, (CHECK_FAILED,), needs_end=False)
+DETECTOR = Detector(failed_checks, (CHECK_FAILED, REQUIRED_CHECK_FAILED), needs_end=False)

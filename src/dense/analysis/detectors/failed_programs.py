@@ -12,9 +12,9 @@ from dense.analysis.evidence.trace import TraceEvidence
 from dense.knowledge.errors import BUILD, ErrorFamily
 from dense.knowledge.programs import LOOKERS
 
-PROGRAM_FAILED = FindingCode("program_failed", "The last program that ran failed.", "serious")
+PROGRAM_FAILED = FindingCode(name="program_failed", meaning="The last program that ran failed.", severity="serious")
 OUTPUT_DOUBTED = FindingCode(
-    "output_doubted", "The agent, or the program itself, calls the last output wrong.", "doubt"
+    name="output_doubted", meaning="The agent, or the program itself, calls the last output wrong.", severity="doubt"
 )
 RUNNING_PHASES = frozenset({"run", "verify"})
 TRACEBACK_CHARS = 4_000

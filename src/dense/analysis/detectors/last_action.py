@@ -11,7 +11,10 @@ from dense.analysis.evidence.trace import TraceEvidence
 from dense.knowledge.programs import LASTING_COMMANDS
 
 LAST_ACTION_FAILED = FindingCode(
-    "last_action_failed", "The last action failed and no other finding covers it.", "doubt", covers_failures=False
+    name="last_action_failed",
+    meaning="The last action failed and no other finding covers it.",
+    severity="doubt",
+    covers_failures=False,
 )
 WORKING_PHASES = frozenset({"produce", "setup", "run"})
 CLEANUP_FAMILIES = frozenset({"kill", "pkill", "killall", "git commit"})

@@ -10,7 +10,9 @@ from dense.analysis.evidence.facts.facts import ActionFacts
 from dense.analysis.evidence.trace import TraceEvidence
 from dense.text.search import contains_any
 
-CONFLICT_LEFT = FindingCode("conflict_left", "A merge conflict is unresolved at the end.", "serious")
+CONFLICT_LEFT = FindingCode(
+    name="conflict_left", meaning="A merge conflict is unresolved at the end.", severity="serious", opens_issue=True
+)
 CONFLICT = re.compile(
     r"^(?:CONFLICT \([^\n]*|Automatic merge failed[^\n]*|[ \t]+both (?:modified|added):[^\n]*"
     r"|\+?<{7} (?:HEAD|Updated upstream|ours|[0-9a-f]{7,40})\b[^\n]*)",

@@ -17,19 +17,41 @@ from dense.knowledge.words import words
 from dense.knowledge.words.cues import CUES
 
 DELIVERABLE_MISSING = FindingCode(
-    "deliverable_missing", "Nothing tried to make a file that the task asks for.", "serious", raised_at="root"
+    name="deliverable_missing",
+    meaning="Nothing tried to make a file that the task asks for.",
+    severity="serious",
+    opens_issue=True,
+    raised_at="root",
 )
 DELIVERABLE_ATTEMPT_FAILED = FindingCode(
-    "deliverable_attempt_failed", "Every attempt to make a file that the task asks for failed.", "serious"
+    name="deliverable_attempt_failed",
+    meaning="Every attempt to make a file that the task asks for failed.",
+    severity="serious",
+    opens_issue=True,
 )
 INPUT_LOST = FindingCode(
-    "input_lost", "A step made a file vanish that was there and that nobody removed.", "doubt", covers_failures=False
+    name="input_lost",
+    meaning="A step made a file vanish that was there and that nobody removed.",
+    severity="doubt",
+    covers_failures=False,
 )
 CLUE_UNUSED = FindingCode(
-    "clue_unused", "A piece of the value that the task asks for was seen, and nothing was made of it.", "doubt"
+    name="clue_unused",
+    meaning="A piece of the value that the task asks for was seen, and nothing was made of it.",
+    severity="doubt",
 )
-LIMIT_MISSED = FindingCode("limit_missed", "The last measurement misses a limit of the task.", "serious")
-PORT_SILENT = FindingCode("port_silent", "A port that the task asks for was asked and never answered.", "serious")
+LIMIT_MISSED = FindingCode(
+    name="limit_missed",
+    meaning="The last measurement misses a limit of the task.",
+    severity="serious",
+    opens_issue=True,
+)
+PORT_SILENT = FindingCode(
+    name="port_silent",
+    meaning="A port that the task asks for was asked and never answered.",
+    severity="serious",
+    opens_issue=True,
+)
 NO_CONNECTION = re.compile(r".*(?:connection refused|failed to connect|could(?: not|n't) connect).*", re.IGNORECASE)
 MAX_ATTEMPTS = 3
 CHANGE_VERBS = words("change")

@@ -11,18 +11,24 @@ from dense.analysis.evidence.facts.paths import base_name, is_trial_file, same_f
 from dense.analysis.evidence.trace import TraceEvidence
 from dense.knowledge.file_names import PROGRAM_ENDINGS
 
-ONLY_NEW_FILES = FindingCode(
-    "only_new_files", "The submission changes no existing file.", "serious", covers_failures=False
-)
-
 UNREQUESTED_FILES = FindingCode(
-    "unrequested_files", "The submission adds files that nobody asked for.", "doubt", covers_failures=False
+    name="unrequested_files",
+    meaning="The submission adds files that nobody asked for.",
+    severity="doubt",
+    covers_failures=False,
 )
 CHANGES_NOT_SUBMITTED = FindingCode(
-    "changes_not_submitted", "The submission holds none of the programs that were changed.", "serious", "root"
+    name="changes_not_submitted",
+    meaning="The submission holds none of the programs that were changed.",
+    severity="serious",
+    opens_issue=True,
+    raised_at="root",
 )
 EXPECTATION_REWRITTEN = FindingCode(
-    "expectation_rewritten", "The submission rewrites what an existing test expects.", "serious", covers_failures=False
+    name="expectation_rewritten",
+    meaning="The submission rewrites what an existing test expects.",
+    severity="serious",
+    covers_failures=False,
 )
 
 
@@ -43,10 +49,7 @@ def new_files_only(evidence: TraceEvidence) -> Iterator[Finding]:
     if not diff.unrequested:
         return
     files = tuple(file.path for file in diff.unrequested)
-    if diff.is_whole and not diff.changes and not evidence.deliverables:
-        yield ONLY_NEW_FILES.found("", diff.action, files=files)
-    else:
-        yield UNREQUESTED_FILES.found("", diff.action, files=files)
+    yield UNREQUESTED_FILES.found("", diff.action, files=files)
 
 
 def _is_any_edited(evidence: TraceEvidence, changes: Sequence[FileChange]) -> bool:
@@ -56,4 +59,4 @@ def _is_any_edited(evidence: TraceEvidence, changes: Sequence[FileChange]) -> bo
     return any(name in text for text in typed for name in names)
 
 
-DETECTOR = Detector(new_files_only, (ONLY_NEW_FILES, UNREQUESTED_FILES, CHANGES_NOT_SUBMITTED, EXPECTATION_REWRITTEN))
+DETECTOR = Detector(new_files_only, (UNREQUESTED_FILES, CHANGES_NOT_SUBMITTED, EXPECTATION_REWRITTEN))

@@ -48,8 +48,14 @@ class Finding(Struct, frozen=True):
 
     @property
     def is_serious(self) -> bool:
-        """Whether the task cannot be called done while it is open."""
+        """Whether the evidence allows no other reading."""
         return self.severity != "doubt"
+
+    @property
+    def opens_issue(self) -> bool:
+        """Whether it is an issue: the task is not done while it is open. Any other finding states a fact, unless later
+        evidence that closes it shows that it was a fault."""
+        return not self.is_open or (self.is_serious and codes()[self.code].opens_issue)
 
     def text(self, name: str) -> str:
         """A field with text; empty if there is none."""
@@ -74,6 +80,9 @@ class FindingCode(Struct, frozen=True):
     meaning: str
     severity: Severity
     """How much it weighs. A detector may lower that to `doubt` if the evidence allows another reading."""
+    opens_issue: bool = False
+    """Whether its serious findings have earned an issue: on labelled runs clearly more than half of those that had one
+    failed, or it is certain. All others state a fact, change no state and advise nothing."""
     raised_at: Level = "part"
     """Which node of the tree raises it: the root, or the lowest part that holds its evidence."""
     covers_failures: bool = True

@@ -16,7 +16,10 @@ from dense.knowledge.programs import LOOKERS, program_name
 from dense.trajectory import Step, ToolCall
 
 MESSAGE_REJECTED = FindingCode(
-    "message_rejected", "The harness rejected a message, so its commands never ran.", "doubt", covers_failures=False
+    name="message_rejected",
+    meaning="The harness rejected a message, so its commands never ran.",
+    severity="doubt",
+    covers_failures=False,
 )
 CODE_BLOCK = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 """A block of code, also one without an end."""

@@ -9,7 +9,10 @@ from dense.analysis.evidence.ending.ending import plan_items
 from dense.analysis.evidence.trace import TraceEvidence
 
 PLAN_UNFINISHED = FindingCode(
-    "plan_unfinished", "The agent's own plan still lists items as not started.", "doubt", covers_failures=False
+    name="plan_unfinished",
+    meaning="The agent's own plan still lists items as not started.",
+    severity="doubt",
+    covers_failures=False,
 )
 
 

@@ -17,7 +17,10 @@ from dense.knowledge.programs import STORE_COMMANDS, programs_that
 from dense.text.guarded import GuardedPattern
 
 PROGRAM_NEVER_RUN = FindingCode(
-    "program_never_run", "A program that the task asks for was written and never run.", "serious"
+    name="program_never_run",
+    meaning="A program that the task asks for was written and never run.",
+    severity="serious",
+    opens_issue=True,
 )
 NOT_TO_RUN = GuardedPattern(
     re.compile(
@@ -26,7 +29,9 @@ NOT_TO_RUN = GuardedPattern(
     )
 )
 """Words of a task that asks for something to be written and not run."""
-UNVERIFIED_CHANGE = FindingCode("unverified_change", "Nothing ran or read what was changed last.", "serious")
+UNVERIFIED_CHANGE = FindingCode(
+    name="unverified_change", meaning="Nothing ran or read what was changed last.", severity="serious"
+)
 PROSE_ENDINGS = (".md", ".rst", ".mdx", ".adoc")
 """Prose needs no run, and to read it back shows nothing."""
 TEXT_ENDINGS = (".txt", *PROSE_ENDINGS)

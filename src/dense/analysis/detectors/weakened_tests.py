@@ -11,7 +11,9 @@ from dense.analysis.evidence.checks.test_edits import TestEdit
 from dense.analysis.evidence.facts.paths import base_name, is_temporary
 from dense.analysis.evidence.trace import TraceEvidence
 
-TESTS_WEAKENED = FindingCode("tests_weakened", "Tests pass only because they were edited.", "doubt")
+TESTS_WEAKENED = FindingCode(
+    name="tests_weakened", meaning="Tests pass only because they were edited.", severity="doubt"
+)
 
 
 def weakened_tests(evidence: TraceEvidence) -> Iterable[Finding]:

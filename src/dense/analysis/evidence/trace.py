@@ -10,6 +10,7 @@ from functools import cached_property
 from msgspec import structs
 
 from dense.analysis.actions.action import Actions
+from dense.analysis.actions.check_commands import names_a_test
 from dense.analysis.actions.effects import Effects
 from dense.analysis.actions.observations.harness import awaited_commands, failed_calls
 from dense.analysis.actions.observations.observe import observe
@@ -162,6 +163,12 @@ class TraceEvidence:
         return [name for name in names if any(word in name.lower() for word in ("test", "check", "spec"))]
 
     @cached_property
+    def given_tests(self) -> list[str]:
+        """Those of them that the task does not ask to be written."""
+        asked = set(map(base_name, self.deliverables))
+        return [name for name in self.named_tests if name not in asked]
+
+    @cached_property
     def reverted_checks(self) -> dict[tuple[int, str], bool]:
         """The checks that ran while the changes were reverted, and whether the changes came back after it."""
         if all(check.has_passed is not False for check in self.checks):
@@ -284,4 +291,6 @@ def _with_own_names(results: list[ObservedResult], done: Sequence[Effects]) -> l
 def _can_check(command: str) -> bool:
     """Whether a command that the task names can check the work: it runs something of its own."""
     words = command.split()
-    return len(words) > 1 and base_name(words[0]) not in NOT_CHECKS and words[1] not in {"-", "-c", "-e"}
+    if len(words) < 2 or words[1] in {"-", "-c", "-e"}:
+        return False
+    return base_name(words[0]) not in NOT_CHECKS or any(map(names_a_test, words[1:3]))

@@ -30,13 +30,13 @@ def tree_draft(pieces: Pieces, asked: tuple[Asked, ...] = ()) -> TreeDraft:
     root = _without_lone_part(pieces.root)
     places = _Places(root, pieces)
     return TreeDraft(
-        places.subtask(root, ROOT_LEVEL),
-        asked,
-        tuple(
+        root=places.subtask(root, ROOT_LEVEL),
+        asked=asked,
+        requirements=tuple(
             RequirementStatus(one.text, one.met, _names(one.by), code_names(one.text)) for one in pieces.requirements
         ),
-        tuple(NextStep(one.text, _names(one.because), one.is_untested) for one in pieces.next_steps),
-        tuple(Product(one.path, one.action, one.check) for one in pieces.products),
+        next_steps=tuple(NextStep(one.text, _names(one.because), one.is_untested) for one in pieces.next_steps),
+        products=tuple(Product(one.path, one.action, one.check) for one in pieces.products),
     )
 
 

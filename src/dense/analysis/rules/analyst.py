@@ -9,13 +9,14 @@ import msgspec
 
 from dense.analysis.analyst import Analysis
 from dense.analysis.detectors.assessment import TraceAssessment
+from dense.analysis.evidence.checks.last_state import last_checks
 from dense.analysis.evidence.facts.facts import ActionFacts
 from dense.analysis.evidence.trace import TraceEvidence
 from dense.analysis.rules import boundaries
 from dense.analysis.rules.facets import explained_failures, find_facets
 from dense.analysis.rules.labels import label
 from dense.analysis.rules.shortcuts import shortcuts
-from dense.analysis.rules.verdicts import Verdicts, next_steps, products, requirement_statuses
+from dense.analysis.rules.verdicts import Verdicts, next_steps, products, remarks, requirement_statuses
 from dense.analysis.wording.findings import describe_finding
 from dense.analysis.wording.handovers import describe_diff
 from dense.analysis.wording.narrator import NarratedDigest, Narrator
@@ -55,10 +56,12 @@ class RulesAnalyst:
             return msgspec.structs.replace(part, groups=tuple(groups), verdict=verdicts.verdict(part, groups))
 
         draft = TreeDraft(
-            judged(SubtaskDraft(level=0, children=top, facets=facets)),
+            root=judged(SubtaskDraft(level=0, children=top, facets=facets)),
             requirements=requirement_statuses(assessment),
             next_steps=next_steps(assessment),
             products=products(assessment),
+            last_checks=last_checks(evidence),
+            remarks=remarks(assessment),
         )
         return Analysis(draft, assessment)
 

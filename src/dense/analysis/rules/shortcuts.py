@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from dense.analysis.detectors.assessment import TraceAssessment
+from dense.analysis.detectors.assessment import FAILED_CHECKS, TraceAssessment
 from dense.analysis.detectors.registry import Finding
 from dense.analysis.evidence.links.attempts import Attempt
 from dense.analysis.wording.actions import NarratedAction
@@ -100,9 +100,13 @@ def _not_covered(recovery: int, assessment: TraceAssessment) -> list[Finding]:
     """Failed checks and missed limits that are open: those before a recovery, and later ones of the task."""
     commands = assessment.evidence.fact(recovery).commands
     later = assessment.findings_in(recovery + 1, len(assessment.evidence.facts))[-MAX_OTHER_FINDINGS:]
-    later = [one for one in later if one.number("is_named") and not any(one.subject in text for text in commands)]
+    later = [
+        one
+        for one in later
+        if one.code == "required_check_failed" and not any(one.subject in text for text in commands)
+    ]
     found = (*assessment.findings_in(1, recovery)[-MAX_OTHER_FINDINGS:], *later)
-    return [one for one in found if one.code in ("check_failed", "limit_missed") and one.is_serious and one.is_open]
+    return [one for one in found if one.code in (*FAILED_CHECKS, "limit_missed") and one.is_serious and one.is_open]
 
 
 def _working_path(

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from dense.analysis.detectors.assessment import TraceAssessment
+from dense.analysis.detectors.assessment import FAILED_CHECKS, TraceAssessment
 from dense.analysis.detectors.registry import Finding, codes
 from dense.analysis.evidence.facts.paths import base_name, is_among, is_trial_file, same_file
 from dense.analysis.evidence.trace import TraceEvidence
@@ -18,7 +18,7 @@ from dense.analysis.wording.commands import advise_published, advise_real_comman
 from dense.analysis.wording.findings import describe_demand, describe_finding, describe_next_step
 from dense.analysis.wording.narrator import Narrator
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, VerdictDraft, leaf_reference
-from dense.tree import SEVERITIES, Completion, Met, NextStep, Product, RequirementStatus
+from dense.tree import Completion, Met, NextStep, Product, RefutedClaim, Remark, RequirementStatus
 
 
 class Verdicts:
@@ -39,7 +39,8 @@ class Verdicts:
         inside = {
             one.key: one
             for one in self._assessment.findings_in(first, last)
-            if is_root or (first <= one.evidence[0] and not (one.is_open and codes()[one.code].raised_at == "root"))
+            if one.opens_issue
+            and (is_root or (first <= one.evidence[0] and not (one.is_open and codes()[one.code].raised_at == "root")))
         }
         still_open = {key: one for key, one in inside.items() if one.resolution is None or one.resolution > last}
         resolved = {key: one.resolution for key, one in inside.items() if key in self._raised and key not in still_open}
@@ -69,7 +70,8 @@ class Verdicts:
             code=one.code,
             key=one.key,
             quote=quote_of(one, evidence),
-            names=(one.subject, *one.texts("files"), *one.texts("edited"), *one.texts("removed")),
+            names=_subjects(one),
+            claim=_refuted_claim(one),
         )
 
     def _completion(self, first: int, last: int, still_open: Sequence[Finding], is_root: bool) -> Completion:
@@ -103,10 +105,10 @@ def _spans(part: SubtaskDraft) -> Iterator[tuple[int, int]]:
 
 MAX_NEXT_STEPS = 7
 MAX_PRODUCTS = 12
-QUOTE_FIELDS = ("line", "printed", "quote", "complaint", "reason")
+QUOTE_FIELDS = ("assertion", "line", "printed", "quote", "complaint", "reason")
 """Fields of findings that hold a line of the trace, the most telling first."""
-FIRST_CODES = frozenset({"input_lost", "clue_unused"})
-"""Findings about steps that cannot be undone, and clues: advice about them is for the beginning of a rerun."""
+ADVISING_REMARKS = frozenset({"input_lost", "clue_unused"})
+"""Remarks about steps that cannot be undone, and clues: a rerun needs to know what to do about them."""
 
 
 def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus, ...]:
@@ -120,17 +122,42 @@ def requirement_statuses(assessment: TraceAssessment) -> tuple[RequirementStatus
 
 
 def next_steps(assessment: TraceAssessment) -> tuple[NextStep, ...]:
-    """What to do about calls that ran nothing, what is published, and open findings, the most severe first."""
+    """What to do about refuted claims, calls that ran nothing, what is published, and open issues."""
     still_open = [one for one in assessment.findings if one.is_open]
-    ordered = sorted(still_open, key=lambda one: (one.code not in FIRST_CODES, SEVERITIES.index(one.severity)))
+    refuted = [one for one in still_open if one.opens_issue and one.text("claim")]
+    issues = [one for one in still_open if one.opens_issue and one not in refuted]
+    remarks = [one for one in still_open if one.code in ADVISING_REMARKS]
     facts = assessment.evidence.facts
-    steps = [
+    steps = [*_advice(refuted)]
+    steps += [
         NextStep(text, _names(*actions))
         for text, actions in (advise_real_commands(facts), advise_published(facts))
         if text
     ]
-    steps += [NextStep(text, _names(*one.evidence[-2:])) for one in ordered if (text := describe_next_step(one))]
+    steps += _advice([*issues, *remarks])
     return tuple({step.text: step for step in steps}.values())[:MAX_NEXT_STEPS]
+
+
+def _advice(findings: Sequence[Finding]) -> Iterator[NextStep]:
+    for finding in findings:
+        if text := describe_next_step(finding):
+            yield NextStep(text, _names(*finding.evidence[-2:]))
+
+
+def remarks(assessment: TraceAssessment) -> tuple[Remark, ...]:
+    """The open findings that have not earned an issue. Failed checks are among the last checks."""
+    evidence = assessment.evidence
+    return tuple(
+        Remark(
+            text=describe_finding(one, evidence),
+            evidence=_names(*one.evidence),
+            code=one.code,
+            quote=quote_of(one, evidence),
+            names=_subjects(one),
+        )
+        for one in assessment.findings
+        if one.is_open and not one.opens_issue and one.code not in FAILED_CHECKS
+    )
 
 
 def products(assessment: TraceAssessment) -> tuple[Product, ...]:
@@ -158,6 +185,18 @@ def _check_of(path: str, made: int, evidence: TraceEvidence) -> int | None:
 def _last_pass(evidence: TraceEvidence, after: int) -> int | None:
     passed = [check.action for check in evidence.checks if check.has_passed and check.action > after]
     return passed[-1] if passed else None
+
+
+def _subjects(finding: Finding) -> tuple[str, ...]:
+    """The files, commands and values that a finding is about."""
+    return (finding.subject, *finding.texts("files"), *finding.texts("edited"), *finding.texts("removed"))
+
+
+def _refuted_claim(finding: Finding) -> RefutedClaim | None:
+    """What the agent says to the contrary of a finding."""
+    claim = finding.text("claim")
+    refuted_by, line = finding.number("failed_at"), finding.text("line")
+    return RefutedClaim(claim, finding.number("claimed_at"), refuted_by, line) if claim else None
 
 
 def quote_of(finding: Finding, evidence: TraceEvidence) -> str:

@@ -71,6 +71,8 @@ def accept(trajectory: Trajectory, analysis: Analysis, redacted: str = "") -> Ac
             requirements=requirements,
             next_steps=next_steps,
             products=products,
+            last_checks=tuple(check for check in draft.last_checks if 1 <= check.action <= len(trajectory.steps)),
+            remarks=draft.remarks,
         ),
         assessment,
     )

@@ -149,6 +149,7 @@ class Assembly:
             code=issue.code,
             quote=issue.quote,
             names=issue.names,
+            claim=issue.claim,
         )
         return identifier
 

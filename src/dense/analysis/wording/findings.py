@@ -46,10 +46,19 @@ def _check_failed(finding: Finding, _: TraceEvidence) -> str:
     tests = ", ".join(f"`{one_line(name, 60)}`" for name in finding.texts("tests"))
     text = f"`{one_line(finding.subject, 100)}` failed at a{finding.opened}: {code_span(finding.text('line'), 200)}"
     text += f" ({tests})." if tests else "."
-    if not finding.is_open:
-        return text
-    text += f" {_after_failure(finding)}"
-    return f"{text} The task itself names this check." if finding.number("is_named") else text
+    return f"{text} {_after_failure(finding)}" if finding.is_open else text
+
+
+def _required_check_failed(finding: Finding, _: TraceEvidence) -> str:
+    """Begins with the claim that the run refutes, if there is one."""
+    tests = listed([f"`{one_line(name, 60)}`" for name in finding.texts("tests")], MAX_FILES)
+    text = f"`{one_line(finding.subject, 100)}`, which the task asks to pass, failed in its last run"
+    text += f" (a{finding.number('failed_at')}): {code_span(finding.text('line'), 200)}{f' ({tests})' if tests else ''}"
+    if changed := finding.number("changed_at"):
+        text += f". It was not run again after the change at a{changed}"
+    if claim := finding.text("claim"):
+        text = f"Refuted: the agent says at a{finding.number('claimed_at')} {code_span(claim, 200)}. {text}"
+    return f"{text}."
 
 
 def _after_failure(finding: Finding) -> str:
@@ -193,6 +202,13 @@ def _advise_check_failed(finding: Finding) -> str:
     )
 
 
+def _advise_required_check(finding: Finding) -> str:
+    command = f"`{one_line(finding.subject, 100)}`"
+    if changed := finding.number("changed_at"):
+        return f"Run {command} on the work as a{changed} left it, and make it pass."
+    return f"Make {command} pass, and run it after the last change."
+
+
 def _advise_deliverable_missing(finding: Finding) -> str:
     if candidate := finding.text("candidate"):
         seen = finding.number("candidate_action")
@@ -221,6 +237,7 @@ def _output(evidence: TraceEvidence, action: int) -> str:
 
 WORDINGS: dict[str, Wording] = {
     "check_failed": Wording(_check_failed, _advise_check_failed),
+    "required_check_failed": Wording(_required_check_failed, _advise_required_check),
     "program_failed": Wording(
         lambda one, evidence: (
             f"At a{one.opened} the last program that ran failed ({_action(evidence, one.opened)}):"
@@ -263,13 +280,6 @@ WORDINGS: dict[str, Wording] = {
             f"Copy `{one.subject}` before anything opens `{one.text('owner')}`:"
             f" the step of a{one.number('cause')} makes it vanish for good."
         ),
-    ),
-    "only_new_files": Wording(
-        lambda one, _: (
-            f"The submission at a{one.opened} changes no existing file: it only adds"
-            f" {paths_text(one.texts('files'))}, which the task does not name."
-        ),
-        lambda _: "Change the files that the task is about; new files beside them are not what it asks for.",
     ),
     "changes_not_submitted": Wording(
         lambda one, _: (
@@ -331,12 +341,6 @@ WORDINGS: dict[str, Wording] = {
     "submission_partial": Wording(_submission_partial, _advise_unfinished),
     "agent_gave_up": Wording(_agent_gave_up, _advise_unfinished),
     "failure_admitted": Wording(_agent_gave_up, _advise_unfinished),
-    "claim_unshown": Wording(
-        lambda one, _: (
-            f"At a{one.opened} the agent reports {code_span(one.text('quote'), 160)}, which no output before it shows."
-        ),
-        lambda one: f"Measure what a{one.opened} only claims, and report what the output says.",
-    ),
     "closing_doubt": Wording(
         lambda one, _: f"The closing message at a{one.opened} leaves a doubt: {code_span(one.text('quote'), 200)}",
         lambda one: f"Settle what the attempt left open at the end: {code_span(one.text('quote'), 160)}",

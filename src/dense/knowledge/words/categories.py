@@ -78,7 +78,9 @@ PatternCategory = Literal[
     "announcement",  # the last sentence of a message says what is done next
     "closing",  # a message reports that the work is done
     "admission",  # the agent says at the end that it has not done the task
-    "claimed_result",  # the agent says what a check or a measurement gave; its groups are the number
+    "wants_passing",  # a task asks for failing tests to pass
+    "tests_pass",  # the agent says that the tests pass
+    "tests_fail",  # the agent says that some do not
     "closing_doubt",  # the agent says at the end that it is not sure
     "missing",  # something is not there or not done
     "next",  # begins a sentence about what comes next

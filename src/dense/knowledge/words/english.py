@@ -222,14 +222,28 @@ PATTERNS: Patterns = {
         | \bfinal\s+answer\b\W{1,6}(?:unable|unknown|undetermined|not\s+(?:found|available|determin)|cannot
             |could\s+not|n/a\b|no\s+answer)
     """,
-    "claimed_result": r"""
-        \b(\d+)(?:\s*/\s*\d+|\s+(?:of|out\s+of)\s+\d+)?\s+(?:\w+\s+){0,2}(?:tests?|checks|assertions)\s+(?:\w+\s+)?
-            (?:pass|passed|passing|succeed|succeeded)\b
-        | \ball\s+(?:of\s+)?(?:the\s+)?(?:\w+\s+){0,2}(?:tests|checks)\s+(?:\w+\s+)?(?:pass|passed|succeed|succeeded)\b
-        | \b(?:accuracy|scores?|wins|(?:win|pass|success|hit)\s+rate|coverage|speed-?up|f1|precision|recall|r?mse|mae)
-            (?:\s+(?:is|are|was|were|at|of|to|now|about|against\s+\S+|reache[sd]|improved)){0,3}(?:\s*[:=]\s*|\s+)
-            (?<![\w.])(\d+(?:\.\d+)?)(?![\w.]?\d)
-        | (?<![\w.])(\d+(?:\.\d+)?)\s?%\s+(?:\w+\s+)?(?:accuracy|scores?|wins|(?:win|pass|hit|success)\s+rate)\b
+    "wants_passing": r"""
+        \b(?:tests?|test\s+(?:suites?|cases?)|specs?)\b(?:\s+\S*[^\s.!?]){0,6}?\s+
+            (?:fails?|failing|(?:is|are)\s+(?:\w+\s+)?(?:failing|broken|red)|(?:do|does)(?:\s+not|n['’]t)\s+pass)\b
+        | \b(?:failing|broken|red)\s+(?:\w+\s+){0,2}(?:tests?|specs?|test\s+(?:suites?|cases?))\b
+        | \b(?:so\s+that|until|make|get|have|let|to\s+have|ensure(?:\s+that)?|(?:make|be)\s+sure(?:\s+that)?)\s+
+            (?:\S*[^\s.!?]\s+){0,6}?(?:tests?|specs?|test\s+(?:suites?|cases?))\b(?:\s+\S*[^\s.!?]){0,6}?\s+
+            (?:pass(?:es|ing)?|succeeds?|(?:is|are|go|goes)\s+green)\b
+    """,
+    "tests_pass": r"""
+        \b(?:tests?|specs?|checks?|(?:test\s+)?suites?)\b(?:\s+\S*[^\s.!?]){0,5}?\s+
+            (?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|(?:is|are)\s+(?:\w+\s+)?(?:green|successful))\b
+        | `[^`\n]*\b(?:test|tests|check|pytest|unittest|jest)\b[^`\n]*`\s+(?:now\s+)?(?:passes|succeeds|is\s+green)\b
+        | \b(?:everything|all)\s+(?:is\s+|now\s+|\w+\s+)?(?:pass(?:es|ed|ing)?|green)\b
+        | \b\d+\s*/\s*\d+\s+(?:\w+\s+)?(?:tests?|specs?|checks?)?\s*pass\w*
+        | \b(?:no|0|zero)\s+(?:\w+\s+)?(?:failures|tests?\s+fail\w*|failing\s+tests?|failed)\b
+    """,
+    "tests_fail": r"""
+        (?<!\bno\s)(?<!\b0\s)(?<!\bzero\s)(?:\b(?:tests?|specs?|checks?|one|two|three|some|cases?|it|which|that|\d+)\s+
+            (?:of\s+\S+\s+|\w+\s+){0,3}?(?:still\s+)?(?:fail(?:s|ing)?|do(?:es)?\s*n[o'’]t\s+pass)\b
+        | \bstill\s+(?:fails?|failing|broken|red)\b | \bexcept\b | \bnot\s+(?:all|every)\b
+        | \b(?:not|n['’]t|never)\s+(?:\w+\s+){0,3}(?:re-?)?(?:r[au]n|pass|tested|verified)\b
+        | \b(?:should|would|will|expected?\s+to|ought\s+to|might|may)\s+(?:\w+\s+)?pass\b | \bbut\b[^.\n]{0,60}\bfail)
     """,
     "closing_doubt": r"""
         \b(?:does|do|did)(?:\s+not|n['’]t)\s+(?:yet\s+|fully\s+|exactly\s+)?(?:match|agree|reproduce|converge)\b

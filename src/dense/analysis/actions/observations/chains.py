@@ -150,9 +150,7 @@ def chain_outcome(text: str, observation: Observation, observed: ObservedResult)
     code = harness_notice(observation.text, observation.exit_code).code
     output = clean_output(observation.text[:MAX_OUTPUT_CHARS])
     if code != 0 and (refused := NOT_PARSED.search(output)):
-        first, *rest = links
-        never = [LinkOutcome(text=link.text, joint=link.joint, state="skipped") for link in rest]
-        return (LinkOutcome(text=first.text, joint="", state="failed", exit_code=code, line=refused[0].strip()), *never)
+        return _not_parsed(links, refused[0].strip(), code)
     _by_what_it_prints(links, output)
     strict = any(STRICT.match(link.text) for link in links)
     chains = list(_chains(links, strict))
@@ -181,6 +179,20 @@ def chain_outcome(text: str, observation: Observation, observed: ObservedResult)
             is_certain=link.is_certain,
         )
         for link in links
+    )
+
+
+def _not_parsed(links: Sequence[_Link], line: str, code: int | None) -> tuple[LinkOutcome, ...]:
+    """A text that the shell did not understand: nothing of a single list is run, else the lines before it were."""
+    is_all = "-c: " not in line and all(link.joint in ("", "&&", "||") for link in links)
+    failed = links[0] if is_all else links[-1]
+    return tuple(
+        [
+            LinkOutcome(text=link.text, joint=link.joint, state="failed", exit_code=code, line=line)
+            if link is failed
+            else LinkOutcome(text=link.text, joint=link.joint, state="skipped" if is_all else "unknown")
+            for link in links
+        ]
     )
 
 
@@ -298,9 +310,10 @@ def _by_code(chain: Sequence[_Link], code: int, hides: bool) -> None:
         for link in chain if all(link.joint != "||" for link in chain[1:]) else ():
             if not (hides and len(link.stages) > 1):
                 link.settle("passed", 0)
+    elif code == 1 and ANSWERERS.intersection(last.names[-1:]) and all(link.is_harmless for link in chain[:-1]):
+        last.settle("passed", code)  # nothing was found, or the files differ
     elif len(chain) == 1:
-        is_answer = code == 1 and last.names[-1:] and last.names[-1] in ANSWERERS
-        last.settle("passed" if is_answer else "failed", code)
+        last.settle("failed", code)
 
 
 def _owner(line: str, links: Sequence[_Link], observed: ObservedResult) -> _Link | None:

@@ -267,7 +267,19 @@ def _unittest_verdict(line: str, step: Step) -> str:
 
 def first_retest(failed: Check, later: Iterable[Check]) -> int | None:
     """The action of the first later pass that covers what failed; None if there is none."""
-    return min((check.action for check in later if check.has_passed and retests(check, failed)), default=None)
+    return min((check.action for check in later if check.has_passed and overtakes(check, failed)), default=None)
+
+
+def overtakes(later: Check, failed: Check) -> bool:
+    """Whether a later pass settles a failure: the same check, or a stronger one, whatever runs it."""
+    if retests(later, failed):
+        return True
+    own, before = later.scope, failed.scope
+    if is_static(later) or is_static(failed) or not later.ran or not own.tests <= before.tests:
+        return False
+    if before.subjects and before.subjects <= own.subjects:
+        return True
+    return not own.subjects and not own.paths and later.ran >= failed.ran > 0
 
 
 def retests(later: Check, failed: Check) -> bool:
