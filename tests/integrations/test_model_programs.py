@@ -143,8 +143,7 @@ def test_a_server_that_fails_is_no_answer(name: str, tmp_path: Path) -> None:
     assert server.requests
     by_rules = dense(agent, server, tmp_path, *words, "--or-rules", DENSE_PROGRAM_SECONDS="5")
     assert by_rules.returncode == 0
-    assert "in the place of a language model, which gave no answer" in by_rules.stdout.partition("
-")[0]
+    assert "in the place of a language model, which gave no answer" in by_rules.stdout.partition("\n")[0]
 
 
 @pytest.mark.parametrize("name", MODELS)
