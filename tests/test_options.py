@@ -18,7 +18,7 @@ from typing import Annotated, Any, cast
 import msgspec
 import pytest
 import typer
-from loopback import Loopback, ok
+from loopback import USABLE, Loopback, ok
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
@@ -35,6 +35,7 @@ TRACE = ROOT / "examples" / "csv-report" / "trial" / "agent" / "trajectory.json"
 BAD = {
     "environment": "mars",
     "model": "",
+    "or_rules": "maybe",
     "base_url": "",
     "answers": "",
     "method": "",
@@ -54,6 +55,7 @@ BAD = {
 GOOD = {
     "environment": "same",
     "model": "openai/m",
+    "or_rules": "true",
     "base_url": "http://127.0.0.1:1/v1",
     "answers": "/answers.json",
     "method": "advisor",
@@ -116,7 +118,11 @@ def by_command(values: dict[str, str], entry: Entry = Entry.COMMAND) -> Feedback
     def keep(options: FeedbackOptions) -> None:  # pyright: ignore[reportUnusedFunction]
         handed.append(options)
 
-    words = [word for name, value in values.items() for word in (flag(name), *([value] if name != "small" else []))]
+    words = [
+        word
+        for name, value in values.items()
+        for word in (flag(name), *([value] if name not in ("small", "or_rules") else []))
+    ]
     done = CliRunner().invoke(commands, words)
     if isinstance(done.exception, DenseError):
         raise done.exception
@@ -199,7 +205,7 @@ def test_every_entry_reads_a_value_alike(home: Path, entry: Entry, name: str) ->
 
 @pytest.mark.parametrize(("entry", "name"), ALL, ids=str)
 def test_every_entry_refuses_a_value_in_the_same_words(home: Path, entry: Entry, name: str) -> None:
-    if name == "small" and entry in (Entry.COMMAND, Entry.BATCH):
+    if name in ("small", "or_rules") and entry in (Entry.COMMAND, Entry.BATCH):
         pytest.skip("a switch has no value on the command line")
     with pytest.raises(WrongUsage) as expected:
         FeedbackOptions(**cast("dict[str, Any]", {name: BAD[name]}))
@@ -314,7 +320,7 @@ def message_of_hooks(state: Path) -> str:
 
 @pytest.mark.parametrize("file", ["dense.toml", "pyproject.toml"])
 def test_a_repository_names_no_model(hostile: Path, file: str) -> None:
-    with Loopback(default=ok("no JSON")) as server:
+    with Loopback(default=ok(USABLE)) as server:
         setting = f'model = "{server.url}#m"\n'
         path = written(hostile / file, setting if file == "dense.toml" else f"[tool.dense]\n{setting}")
         for arguments in (("distill", TRACE), ("last",), ("show", "--last"), ("view", "--last"), ("config",)):
@@ -334,7 +340,7 @@ def test_a_repository_names_no_model(hostile: Path, file: str) -> None:
 
 
 def test_the_user_s_own_settings_name_a_model(hostile: Path) -> None:
-    with Loopback(default=ok("no JSON")) as server:
+    with Loopback(default=ok(USABLE)) as server:
         written(user_file(), f'model = "{server.url}#m"\n')
         done = dense("last", "--yes")
         assert done.returncode == 0, done.stderr

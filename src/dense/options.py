@@ -218,8 +218,17 @@ class FeedbackOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ] = None
     model: Annotated[
         str | None,
-        Option("The analyst: PROVIDER/NAME, or http://host:port/v1#NAME.", NAME, ANALYSIS, "the built-in rules"),
+        Option(
+            "The analyst: PROVIDER/NAME, http://host:port/v1#NAME, claude-code, codex, gemini-cli, opencode (with or"
+            " without /MODEL), or exec:COMMAND.",
+            NAME,
+            ANALYSIS,
+            "the built-in rules",
+        ),
     ] = None
+    or_rules: Annotated[bool, Option("Let the built-in rules answer if the model gives no answer.", SWITCH, OWN)] = (
+        False
+    )
     base_url: Annotated[
         str | None,
         Option("Another address for the provider.", ValueKind("URL", _parse_text), ANALYSIS, "the provider's own"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from loopback import Loopback, failing, ok
+from loopback import USABLE, Loopback, failing, ok
 from made_traces import ran_batch, rows, write_traces
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ from dense.options import FeedbackOptions
 
 def test_calls_are_counted_and_made_once(tmp_path: Path) -> None:
     write_traces(tmp_path / "in", 3)
-    with Loopback(default=ok("no JSON")) as server:
+    with Loopback(default=ok(USABLE)) as server:
         options = FeedbackOptions(model=f"{server.url}#m", cache=tmp_path / "answers.sqlite")
         spec = BatchSpec(options=options)
         assert ran_batch(tmp_path / "out", tmp_path / "in", spec=spec).rows == 3
@@ -31,7 +31,7 @@ def test_calls_are_counted_and_made_once(tmp_path: Path) -> None:
 def test_a_spending_limit_stops_and_the_next_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     write_traces(tmp_path / "in", 4)
-    with Loopback(default=ok("no JSON")) as server:
+    with Loopback(default=ok(USABLE)) as server:
         options = FeedbackOptions(model="openai/gpt-5.5", base_url=server.url, max_usd=1e-9)
         stopped = ran_batch(tmp_path / "out", tmp_path / "in", spec=BatchSpec(options=options))
         assert stopped.stop and stopped.rows == 0 and not server.received
@@ -44,7 +44,7 @@ def test_a_spending_limit_stops_and_the_next_run_goes_on(tmp_path: Path, monkeyp
 def test_calls_that_failed_are_made_again_by_the_next_run(tmp_path: Path) -> None:
     write_traces(tmp_path / "in", 2)
     target = tmp_path / "out"
-    with Loopback(failing(400), failing(400), default=ok("no JSON")) as server:
+    with Loopback(failing(400), failing(400), default=ok(USABLE)) as server:
         spec = BatchSpec(options=FeedbackOptions(model=f"{server.url}#m"))
         first = ran_batch(target, tmp_path / "in", spec=spec)
         assert (first.rows, first.failed, first.done) == (2, 2, 0)
@@ -53,6 +53,19 @@ def test_calls_that_failed_are_made_again_by_the_next_run(tmp_path: Path) -> Non
     table = BatchTable(str(target))
     assert table.ask("SELECT count(*), count(*) FILTER (WHERE error <> '') FROM traces") == [(2, 0)]
     table.close()
+
+
+def test_an_unusable_answer_is_no_row_of_the_rules_and_is_asked_again(tmp_path: Path) -> None:
+    write_traces(tmp_path / "in", 1)
+    with Loopback(ok("no JSON"), ok("no JSON"), default=ok(USABLE)) as server:
+        options = FeedbackOptions(model=f"{server.url}#m", cache=tmp_path / "answers.sqlite")
+        first = ran_batch(tmp_path / "out", tmp_path / "in", spec=BatchSpec(options=options))
+        assert (first.failed, first.done) == (1, 0)
+        (row,) = rows(tmp_path / "out")
+        assert "could be used" in row["error"]
+        assert (row["state"], row["message"]) == ("", "")
+        second = ran_batch(tmp_path / "out", tmp_path / "in", spec=BatchSpec(options=options))
+    assert (second.failed, second.errors) == (0, 0)
 
 
 def test_the_progress_says_rate_and_time_left(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from loopback import Loopback, failing, ok
+from loopback import USABLE, Loopback, failing, ok
 from made_traces import made_trace, ran_batch, rows
 
 from dense.batch import partition
@@ -87,7 +87,7 @@ def test_a_file_of_several_traces_is_known_by_each_of_them(tmp_path: Path) -> No
     file.parent.mkdir()
     traces = [{"id": f"t{number}", **made_trace(f"Count {number}.")} for number in range(3)]
     file.write_text(json.dumps(traces))
-    with Loopback(ok("no JSON"), ok("no JSON"), failing(400), default=ok("no JSON")) as server:
+    with Loopback(ok(USABLE), ok(USABLE), failing(400), default=ok(USABLE)) as server:
         spec = BatchSpec(options=FeedbackOptions(model=f"{server.url}#m"))
         first = ran_batch(tmp_path / "out", tmp_path / "in", spec=spec)
         assert (first.rows, first.failed, first.done) == (3, 1, 0)

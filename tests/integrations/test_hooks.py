@@ -17,6 +17,7 @@ import dense
 from dense.errors import DenseError
 from dense.integrations import hooks, queue, settings, state, worker
 from dense.integrations.setup import install, plan_setup, undo
+from dense.model.programs import GUARD
 from dense.options import FeedbackOptions
 from dense.trajectory import Trajectory
 
@@ -132,6 +133,40 @@ def test_a_session_that_takes_too_long_is_given_up(place: Path, monkeypatch: pyt
     assert worker.work() == 2
     assert "failed: slow: TookTooLong: given up after 1 s" in hooks.status_lines()
     assert hooks.start_session("s2", str(place / "project"))
+
+
+def test_an_analysis_is_not_analysed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hooks.ANALYST == GUARD
+    monkeypatch.setenv(GUARD, "1")
+    call("session-start", {"session_id": "s1", "cwd": str(place / "project")})
+    call("session-end", ended(place, "s1", place / "project"))
+    assert not (place / "state").exists()
+
+
+@pytest.mark.parametrize("program", ["echo nonsense", "false", "is-not-there"])
+def test_the_rules_answer_in_the_background_and_say_so(
+    place: Path, program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = settings.user_file()
+    own.parent.mkdir(parents=True)
+    own.write_text(f'model = "exec:{program}"\n[hooks]\nmax_usd_per_day = 0\n')
+    queue.enqueue(ended(place, "s0", place / "project"))
+    worker.work()
+    assert "in the place of" not in context_of(place, "s0"), "nothing may be spent, so no model is asked"
+    own.write_text('model = "codex"\n[hooks]\nmax_usd_per_day = 9\n')
+    programs = place / "bin"
+    programs.mkdir()
+    (programs / "codex").write_text(f"#!/bin/sh\n{program}\n")
+    (programs / "codex").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    queue.enqueue(ended(place, "s1", place / "project"))
+    worker.work()
+    assert "in the place of a language model, which gave no answer" in context_of(place, "s1")
+    assert "the rules were used" in "\n".join(hooks.status_lines())
+
+
+def context_of(place: Path, session: str) -> str:
+    return str(state.read_json(queue.project_folder(str(place / "project")) / f"{session}.json")["context"])
 
 
 def test_hooks_that_are_off_do_nothing(place: Path) -> None:

@@ -15,6 +15,9 @@ from typing import Any, Self
 
 from aiohttp import web
 
+USABLE = '{"root": {"summary": "The attempt stopped.", "why": "a1", "coherence": "coherent", "completion": "unknown"}}'
+"""An answer about any trace of which the analyst can use something."""
+
 Step = Callable[[web.Request], Awaitable[web.StreamResponse]]
 """One behaviour: what the server does with one request."""
 

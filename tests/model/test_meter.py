@@ -30,7 +30,7 @@ from dense.model import (
     prices_of,
     resolve,
 )
-from dense.model.meter import BudgetedModel
+from dense.model.meter import BudgetedModel, SpendingBounds
 from dense.model.rate_limit import RateLimitedModel
 from dense.trajectory import Usage
 
@@ -272,7 +272,7 @@ class Priced:
 def test_the_limit_holds_for_any_costs(outputs: list[int | None], limit: float, concurrency: int) -> None:
     async def main() -> tuple[CallLedger, int, int]:
         ledger = CallLedger(CENT_A_TOKEN)
-        model = RateLimitedModel(BudgetedModel(Priced(outputs), ledger, limit), concurrency)
+        model = RateLimitedModel(BudgetedModel(Priced(outputs), ledger, SpendingBounds(limit)), concurrency)
         results = await asyncio.gather(
             *(model.complete(question(number, limit=100)) for number in range(40)), return_exceptions=True
         )

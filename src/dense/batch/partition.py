@@ -19,7 +19,7 @@ from dense.batch.observed import failures_of
 from dense.batch.rows import BatchRow, IssueCell
 from dense.batch.sources import WorkItem
 from dense.batch.spec import BatchSpec, WorkLimits
-from dense.errors import CallFailed, DenseError, ModelError, UnansweredCalls, describe_exception
+from dense.errors import CallFailed, DenseError, ModelError, UnansweredCalls, UnusableAnswer, describe_exception
 from dense.lessons.lesson import task_hash
 from dense.lessons.project import project_of
 from dense.message.injected_feedback import own_task
@@ -229,7 +229,7 @@ class _Run:
         if isinstance(run, FailedRun):
             if isinstance(run.error, ModelError) and not isinstance(run.error, CallFailed):
                 raise run.error
-            if isinstance(run.error, ModelError | UnansweredCalls):
+            if isinstance(run.error, ModelError | UnansweredCalls | UnusableAnswer):
                 self._retry.add(digest)
             problem = clip_end(describe_failure(run.error, chosen), MAX_ERROR)
         self._result.usd += run.record.totals.usd or 0.0

@@ -63,7 +63,7 @@ def distill(
         sys.path.insert(0, str(Path.cwd()))  # a method of the user's own is most likely here
     from dense.cli.distill_estimate import confirm_cost, print_estimate
     from dense.cli.distill_run import DistillRequest, TraceInputs, run
-    from dense.cli.distill_text import print_feedback
+    from dense.cli.distill_text import exit_code, print_feedback
 
     request = DistillRequest.of(output, options)
     traces = TraceInputs(paths=paths, source=source)
@@ -81,5 +81,6 @@ def distill(
         summary.show_json()
     else:
         summary.show()
-    if summary.failures:
-        raise typer.Exit(1)
+    code = 1 if summary.failures else exit_code(trace.instead for trace in summary.done)
+    if code:
+        raise typer.Exit(code)

@@ -14,7 +14,7 @@ from dense.cli.distill_run import TraceInputs, failure_line
 from dense.cli.text import SafeConsole, shortened
 from dense.errors import DenseError, MissingInput
 from dense.methods import method
-from dense.model import prices_of, resolve
+from dense.model import highest_prices_of, resolve
 from dense.options import FeedbackOptions
 from dense.redact import clean_line
 from dense.service.estimate import CostEstimate, estimate
@@ -55,7 +55,7 @@ def _estimate_all(
     traces: Iterable[Trajectory], options: FeedbackOptions, out: SafeConsole, *, is_each_shown: bool
 ) -> tuple[CostEstimate, list[str], bool]:
     """The sum over all trajectories, the failures, and whether these cost nothing."""
-    prices = prices_of(resolve(options.model or "", base_url=options.base_url, environment=os.environ))
+    prices = highest_prices_of(resolve(options.model or "", base_url=options.base_url, environment=os.environ))
     at, chosen = datetime.now(UTC).isoformat(), method(options.chosen_method)
     total, count, failures, is_known = CostEstimate(0, Usage(0, None, None, 0), None), 0, list[str](), True
     for trajectory in traces:

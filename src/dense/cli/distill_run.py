@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dense.cli.distill import OutputOptions
-from dense.cli.distill_text import DistillSummary, FinishedTrace, progress_bar
+from dense.cli.distill_text import DistillSummary, FinishedTrace, instead_line, progress_bar
 from dense.cli.read_options import ReadOptions
 from dense.errors import CallFailed, DenseError, ModelError
 from dense.feedback import Feedback
@@ -28,8 +28,9 @@ from dense.readers.files import EventFolder, TraceFile
 from dense.redact import clean_line
 from dense.service.analysts import ANSWERS, AnalystChoice, analyst_choice, opened_model
 from dense.service.drafting import first_error
-from dense.service.feedback import FailedRun, FeedbackRun, RoundContext, describe_failure, make_feedback, read_lessons
+from dense.service.feedback import FailedRun, FeedbackRun, RoundContext, describe_failure, read_lessons
 from dense.service.files import RECONCILED, write_failure, write_run
+from dense.service.instead import feedback_or_rules
 from dense.service.outcomes import trial_outcome
 from dense.service.result_folders import IndexRow, ResultFolders, folder_name, index_key
 from dense.trajectory import Trajectory
@@ -158,7 +159,7 @@ async def _run(traces: TraceInputs, request: DistillRequest, name_of: Callable[.
         except* ModelError as stop:
             summary.failures.append(str(first_error(stop)))
     summary.failures += traces.problems
-    summary.warnings += traces.warnings
+    summary.warnings += [*traces.warnings, *map(instead_line, filter(None, (trace.instead for trace in summary.done)))]
     summary.done.sort()
     return summary
 
@@ -177,7 +178,7 @@ async def _distill(
     # Only here is an outcome ever read, and only for a method that is privileged by its type.
     outcome = trial_outcome(trajectory) if chosen.sees == "outcome" else None
     context = RoundContext(lessons=request.lessons)
-    run = await make_feedback(chosen, trajectory, choice, options=request.options, outcome=outcome, context=context)
+    run = await feedback_or_rules(chosen, trajectory, choice, options=request.options, outcome=outcome, context=context)
     folder = request.out / name if request.out else None
     if isinstance(run, FailedRun):
         if folder:
@@ -194,6 +195,7 @@ async def _distill(
         source=row.input,
         feedback=feedback,
         row=row,
+        instead=run.record.instead,
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
@@ -17,12 +17,15 @@ from rich.text import Text
 from dense.cli.outline import outline
 from dense.cli.text import SafeConsole, format_bytes, printable, shortened
 from dense.feedback import Feedback
-from dense.model import CallLedger
+from dense.model import CallLedger, CallTotals
 from dense.service.files import RECONCILED, REPORT, read_reconciled
+from dense.service.record import Instead
 from dense.service.result_folders import IndexRow
 
 TABLE_WIDTHS = (48, 76, 12, 90)
 """The most that a column of the table takes; of an input its end is shown."""
+RULES_ANSWERED = 3
+"""The exit code if the rules answered because a model's answer could not be used."""
 MAX_TREES = 5
 """Up to so many trajectories, the summary shows their trees."""
 
@@ -42,6 +45,8 @@ class FinishedTrace(NamedTuple):
     """The feedback, if it is not in a folder."""
     row: IndexRow = IndexRow(input="", folder="", state="")
     """Its line of the index."""
+    instead: Instead | None = None
+    """In whose place the rules answered."""
 
 
 @dataclass
@@ -109,7 +114,7 @@ class DistillSummary:
             return
         totals = self.ledger.totals
         usd = "price unknown" if totals.usd is None else f"{totals.usd:.4f} USD"
-        spent = f"{totals.usage.input or 0:,} tokens in, {totals.usage.output or 0:,} out, {usd}"
+        spent = f"{_tokens(totals, 'input')} tokens in, {_tokens(totals, 'output')} out, {usd}"
         out.print(
             f"{totals.calls} calls ({totals.cached} from the cache, {totals.failed} failed), {spent}", markup=False
         )
@@ -145,6 +150,22 @@ def print_feedback(summary: DistillSummary, *, is_report: bool) -> None:
         text = trace.feedback.report if is_report else trace.feedback.message
         sys.stdout.buffer.write(text.encode())
         sys.stdout.buffer.flush()
+
+
+def _tokens(totals: CallTotals, kind: Literal["input", "output"]) -> str:
+    """The tokens of a run, as far as they were reported: programs need not."""
+    tokens = totals.usage.input if kind == "input" else totals.usage.output
+    return "unknown" if tokens is None and totals.unpriced else f"{tokens or 0:,}"
+
+
+def instead_line(instead: Instead) -> str:
+    """That the rules answered in a model's place, and why."""
+    return f"the built-in rules answered in the place of {instead.model}: {instead.reason}"
+
+
+def exit_code(insteads: Iterable[Instead | None]) -> int:
+    """3 if a model's answer could not be used: the rules' answer is there, and it is not what was asked for."""
+    return RULES_ANSWERED * any(instead is not None and instead.is_unusable for instead in insteads)
 
 
 def _shown(text: str, width: int) -> str:

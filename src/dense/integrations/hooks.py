@@ -24,6 +24,8 @@ from dense.readers.json_value import obj
 INJECTED, LOG, OFF, LOCK = "injected.jsonl", "log.jsonl", "off", "injected.lock"
 MAX_CHARACTERS = 9_500
 """Claude Code takes 10,000 characters for each hook."""
+ANALYST = "DENSE_ANALYST"
+"""Set for programs that we start as analysts (`dense.model.programs.GUARD`; hooks must not load the model client)."""
 WAIT_SECONDS = 0.25
 """How long a starting session waits for the result of one that has just ended."""
 MAX_INPUT = 1_000_000
@@ -83,7 +85,8 @@ def turn(*, is_on: bool) -> None:
 
 
 def is_off() -> bool:
-    return (state_folder() / OFF).exists() or os.environ.get("DENSE_HOOKS") == "off"
+    """Whether hooks do nothing: by the user's word, or because a program analyses a trace for us."""
+    return ANALYST in os.environ or os.environ.get("DENSE_HOOKS") == "off" or (state_folder() / OFF).exists()
 
 
 def _session(command: str, agent: str) -> None:

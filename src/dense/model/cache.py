@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from dense.errors import ModelError
 from dense.model.chat import ChatModel, ChatReply, ChatRequest
 from dense.model.http import WIRES
+from dense.model.programs import PROMPT_VERSION
 from dense.model.providers import ModelSpec
 from dense.salvage import Record, Value, salvage_table
 
@@ -31,7 +32,8 @@ LOCK_SECONDS = 60.0
 def identity_of(spec: ModelSpec) -> str:
     """All that determines an answer besides the question: who is asked, where, and how the question is put."""
     wire = spec.provider.wire
-    return "\0".join((spec.provider.name, spec.base_url, spec.name, wire, str(WIRES[wire].VERSION)))
+    version = PROMPT_VERSION if spec.is_program else WIRES[wire].VERSION
+    return "\0".join((spec.provider.name, spec.base_url, spec.name, wire, str(version)))
 
 
 class AnswerStore:

@@ -11,7 +11,8 @@ def context_window(spec: ModelSpec) -> int:
     """The model's context window in tokens, as `genai-prices` lists it, else its provider's default.
 
     The first call loads the table, which takes up to a second."""
-    listed = None if spec.provider.prices is None else _listed_window(spec.provider.prices, spec.name)
+    provider, name = spec.listed_as
+    listed = None if provider is None or not name else _listed_window(provider, name)
     return listed or spec.provider.context_window
 
 

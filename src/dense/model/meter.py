@@ -14,6 +14,7 @@ from dense.model.prices import PriceSource
 from dense.trajectory import Usage
 
 
+
 class ModelCall(Struct, frozen=True, omit_defaults=True):
     """A line of the ledger: one question, with all its tries."""
 
@@ -194,6 +195,19 @@ class TalliedModel:
         return reply
 
 
+class SpendingBounds(Struct, frozen=True):
+    """What calls may cost."""
+
+    max_usd: float | None = None
+    """All calls together, at most."""
+    spent: float = 0.0
+    """What was spent of it before."""
+    prices: PriceSource | None = None
+    """What the most that a call may cost is counted with; the ledger's prices if None."""
+    allowance: Usage = Usage()
+    """What a call may take besides what the request says."""
+
+
 class BudgetedModel:
     """Writes every paid call into the ledger, and starts none that could pass the limit.
 
@@ -202,11 +216,12 @@ class BudgetedModel:
     limit thus holds unless a provider counts more than that; a try that ended without a word about its tokens counts as
     the most that it could have cost. After the first refusal nothing is started any more."""
 
-    def __init__(self, inner: ChatModel, ledger: CallLedger, max_usd: float | None = None, spent: float = 0.0) -> None:
+    def __init__(self, inner: ChatModel, ledger: CallLedger, bounds: SpendingBounds = SpendingBounds()) -> None:  # noqa: B008 - immutable
         self._inner = inner
         self._ledger = ledger
-        self._max_usd = max_usd
-        self._spent = spent
+        self._bounds = bounds
+        self._max_usd = bounds.max_usd
+        self._spent = bounds.spent
         self._reserved: list[float] = []
         self._is_over = False
         self._settled = asyncio.Condition()
@@ -241,7 +256,8 @@ class BudgetedModel:
         return reply
 
     def _most(self, request: ChatRequest, at: str) -> float:
-        usd = self._ledger.prices.usd(estimate_usage(request, bytes_per_token=2), at)
+        usage = estimate_usage(request, bytes_per_token=2) + self._bounds.allowance
+        usd = (self._bounds.prices or self._ledger.prices).usd(usage, at)
         if usd is None:
             raise UnknownPrice("a spending limit needs prices, and those of this model are unknown: give them")
         return usd

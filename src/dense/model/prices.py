@@ -82,7 +82,7 @@ class TablePrices:
         if usage.input is None or usage.output is None:
             return None
         for name in (self._model, model):
-            if name is not None and (price := self._price(usage, name, at)) is not None:
+            if name and (price := self._price(usage, name, at)) is not None:
                 return price
         return None
 

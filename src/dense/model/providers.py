@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any, Literal
 from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 
-from dense.errors import KeyRefused, UnknownModel
+from dense.errors import KeyRefused
 
 JsonMode = Literal["schema", "object", "none"]
 """What a server can be bound to: a JSON Schema, any JSON object, nothing."""
@@ -40,8 +41,8 @@ class Provider(Struct, frozen=True):
     """Where; None must be given. `{NAME}_BASE_URL` in the environment overrides it."""
     key_names: tuple[str, ...]
     """The environment variables that may hold the key; the first that is set counts."""
-    wire: Literal["openai", "anthropic"] = "openai"
-    """The wire format."""
+    wire: Literal["openai", "anthropic", "program"] = "openai"
+    """The wire format; `program` for a program on this machine (see `dense.model.programs`)."""
     needs_key: bool = True
     """Whether nothing works without a key."""
     json_mode: JsonMode = "schema"
@@ -154,13 +155,30 @@ class ModelSpec(Struct, frozen=True):
     """Where, without a slash at the end."""
 
     def __str__(self) -> str:
+        if self.is_program and not self.name:
+            return self.provider.name
+        if self.provider.name == "exec":  # its arguments may be secrets
+            return f"exec:{PurePath(self.name.split()[0]).name}"
         return f"{self.provider.name}/{self.name}"
+
+    @property
+    def is_program(self) -> bool:
+        """Whether a program on this machine is asked."""
+        return self.provider.wire == "program"
+
+    @property
+    def listed_as(self) -> tuple[str | None, str]:
+        """The provider and the model that tables of prices and context windows know it by."""
+        if self.provider.name == "opencode":
+            provider, _, model = self.name.partition("/")
+            return provider or None, model
+        return self.provider.prices, self.name
 
     @property
     def address(self) -> str:
         """The base URL for people: without a user, a password or a query, which may be secrets."""
         parts = urlsplit(self.base_url)
-        return f"{parts.scheme}://{_host(parts)}{parts.path}"
+        return f"{parts.scheme}://{host_of(parts)}{parts.path}"
 
 
 class Key:
@@ -180,25 +198,6 @@ class Key:
         return self._text
 
 
-def resolve(name: str, *, base_url: str | None = None, environment: Mapping[str, str]) -> ModelSpec:
-    """The model of a name: `PROVIDER/NAME`, or `http://host:port/v1#NAME` for any OpenAI-compatible server."""
-    if name.startswith(("http://", "https://")):
-        url, _, model = name.partition("#")
-        return ModelSpec(PROVIDERS["openai-compatible"], _named(model, name), _checked(base_url or url))
-    short, _, model = name.partition("/")
-    provider = PROVIDERS.get(ALIASES.get(short.lower(), short.lower()))
-    if provider is None:
-        raise UnknownModel(
-            f"--model {name}: no provider {short!r}; write PROVIDER/NAME with one of {', '.join(PROVIDERS)}, "
-            "or http://host:port/v1#NAME"
-        )
-    variable = f"{provider.name.upper().replace('-', '_')}_BASE_URL"
-    url = base_url or environment.get(variable) or provider.base_url
-    if not url:
-        raise UnknownModel(f"--model {name}: where is it? Give --base-url, or set {variable}")
-    return ModelSpec(provider, _named(model, name), _checked(url))
-
-
 def key_of(spec: ModelSpec, environment: Mapping[str, str]) -> Key | None:
     """The provider's key, from the environment. None where none is needed and none is set."""
     for variable in spec.provider.key_names:
@@ -212,18 +211,5 @@ def key_of(spec: ModelSpec, environment: Mapping[str, str]) -> Key | None:
     return None
 
 
-def _named(model: str, whole: str) -> str:
-    if not model.strip():
-        raise UnknownModel(f"--model {whole}: which model? Write PROVIDER/NAME, or http://host:port/v1#NAME")
-    return model.strip()
-
-
-def _checked(url: str) -> str:
-    parts = urlsplit(url.strip())
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UnknownModel(f"the base URL {parts.scheme}://{_host(parts)} is no http:// or https:// address")
-    return url.strip().rstrip("/")
-
-
-def _host(parts: SplitResult) -> str:
+def host_of(parts: SplitResult) -> str:
     return parts.netloc.rpartition("@")[2]

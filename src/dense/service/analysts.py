@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,13 +15,17 @@ from dense.analysis.asking.scripted import RecordingAnswerer, ScriptedAnswerer
 from dense.analysis.asking.views import FULL, SMALL, Limits
 from dense.analysis.model import ModelAnswerer
 from dense.analysis.rules import RulesAnalyst
+from dense.errors import ModelError
 from dense.model import (
     DEFAULT_CONTEXT_WINDOW,
+    PROGRAMS,
+    REPLAY,
     CallLimits,
     ChatModel,
     GivenPrices,
     OpenModel,
     TalliedModel,
+    closed_model,
     context_window,
     open_model,
     resolve,
@@ -47,6 +51,8 @@ class ModelSettings(Struct, frozen=True):
     temperature: float | None = None
     look_tokens: int = DEFAULT_LOOK_TOKENS
     """How many tokens of a trajectory one call of the fast profile shows; never more than the window holds."""
+    overhead_tokens: int = 0
+    """What a program adds to each prompt."""
 
     @property
     def look(self) -> int:
@@ -76,25 +82,42 @@ def model_settings(options: FeedbackOptions) -> ModelSettings:
     """How the model of these options is asked. Without `context`, its known context window counts."""
     if options.small:
         window = options.context or SMALL_CONTEXT_TOKENS
-        return ModelSettings(window, SMALL_OUTPUT_TOKENS, SMALL, 0, options.look)
-    window = options.context
-    if window is None and options.model is not None:
-        window = context_window(resolve(options.model, base_url=options.base_url, environment=os.environ))
-    return ModelSettings(window or DEFAULT_CONTEXT_WINDOW, look_tokens=options.look)
+        return ModelSettings(
+            context_tokens=window,
+            max_output_tokens=SMALL_OUTPUT_TOKENS,
+            limits=SMALL,
+            temperature=0,
+            look_tokens=options.look,
+        )
+    window, overhead = options.context, 0
+    if options.model is not None and not options.model.startswith(REPLAY):
+        spec = resolve(options.model, base_url=options.base_url, environment=os.environ)
+        window = window or context_window(spec)
+        overhead = PROGRAMS[spec.provider.name].overhead_tokens if spec.is_program else 0
+    return ModelSettings(
+        context_tokens=window or DEFAULT_CONTEXT_WINDOW, look_tokens=options.look, overhead_tokens=overhead
+    )
 
 
 @asynccontextmanager
 async def opened_model(
     options: FeedbackOptions, *, spent: float = 0.0, prices: GivenPrices | None = None
 ) -> AsyncGenerator[OpenModel | None]:
-    """The model of these options; None if they name none. What was `spent` before counts towards their limit."""
+    """The model of these options; None if they name none. What was `spent` before counts towards their limit.
+
+    With `or_rules`, a model that cannot be opened is one that gives no answer."""
     if options.model is None:
         yield None
         return
     limits = CallLimits(options.concurrency, max_usd=options.max_usd, spent=spent)
-    async with open_model(
-        options.model, base_url=options.base_url, cache=options.cache, limits=limits, prices=prices
-    ) as model:
+    opening = open_model(options.model, base_url=options.base_url, cache=options.cache, limits=limits, prices=prices)
+    async with AsyncExitStack() as stack:
+        try:
+            model = await stack.enter_async_context(opening)
+        except ModelError as error:
+            if not options.or_rules:
+                raise
+            model = closed_model(str(resolve(options.model, base_url=options.base_url, environment=os.environ)), error)
         yield model
 
 

@@ -17,8 +17,8 @@ from dense.methods.catalogue import method
 from dense.model import OpenModel
 from dense.options import FeedbackOptions
 from dense.service.analysts import AnalystChoice, analyst_choice, model_settings, opened_model
-from dense.service.feedback import make_feedback
 from dense.service.files import RECONCILED, TREE
+from dense.service.instead import feedback_or_rules
 from dense.service.record import RunRecord
 from dense.trajectory import Trajectory
 from dense.tree import ReconciledTree, SourceTree
@@ -50,9 +50,10 @@ async def distill(
 
     The model or the answers file that `options` name answer the questions; or an open `model`, which several calls may
     share (see `dense.model.open_model`), or any `analyst`; with none of them, the built-in rules. The same trajectory
-    and the same answers give the same result, however the calls overlapped. Raises `UnansweredCalls` if calls failed
-    for good, `ModelError` if the model cannot be used at all, other kinds of `DenseError` if the trajectory has nothing
-    to learn from, or if the method makes no tree."""
+    and the same answers give the same result, however the calls overlapped. If no answer of a model could be used, the
+    rules answer: then `record.instead` is set, and the message's first line says so. Raises `UnansweredCalls` if calls
+    failed for good, `ModelError` if the model cannot be used at all, other kinds of `DenseError` if the trajectory has
+    nothing to learn from, or if the method makes no tree."""
     return await _distill(trajectory, AnalystChoice(model, analyst), options.resolved(is_session=False))
 
 
@@ -76,10 +77,10 @@ async def _distill(trajectory: Trajectory, given: AnalystChoice, options: Feedba
     chosen = method(options.chosen_method)
     if given.analyst is not None or given.model is not None:
         choice = replace(given, settings=model_settings(options))
-        result = await make_feedback(chosen, trajectory, choice, options=options)
+        result = await feedback_or_rules(chosen, trajectory, choice, options=options)
     else:
         async with opened_model(options) as model:
-            result = await make_feedback(chosen, trajectory, analyst_choice(options, model), options=options)
+            result = await feedback_or_rules(chosen, trajectory, analyst_choice(options, model), options=options)
     run = result.require()
     source, reconciled = run.files.get(TREE), run.files.get(RECONCILED)
     if not isinstance(source, SourceTree) or not isinstance(reconciled, ReconciledTree) or run.assessment is None:

@@ -113,8 +113,9 @@ async def estimate(
         redacted=redacted,
     )
     await draft(method, cleaned, outcome, context)
-    usage = measuring.usage + model.usage
-    return CostEstimate(measuring.calls + model.calls, usage, prices.usd(usage, at))
+    calls = measuring.calls + model.calls
+    usage = measuring.usage + model.usage + Usage(input=calls * settings.overhead_tokens)
+    return CostEstimate(calls, usage, prices.usd(usage, at))
 
 
 def _usage(request: ChatRequest, reply: str) -> Usage:

@@ -18,7 +18,7 @@ from dense.analysis.asking.rules_answerer import RulesAnswerer
 from dense.analysis.choice import analyst_for
 from dense.analysis.detectors.assessment import TraceAssessment
 from dense.draft import Asked
-from dense.errors import DenseError, ModelError, UnansweredCalls, describe_exception
+from dense.errors import DenseError, ModelError, UnansweredCalls, UnusableAnswer, describe_exception
 from dense.feedback import Feedback
 from dense.lessons.files import read_evidence
 from dense.lessons.lesson import LessonEvidence, lessons_for
@@ -162,6 +162,7 @@ async def make_feedback(
         if drafted is not None and method_context.follows_paper:
             drafted = replace(drafted, frame=paper_frame(drafted.frame))
         _refuse_failed_calls(asker, tally, choice.recorded_name)
+        _refuse_unusable(asker, tally, choice.recorded_name)
         environment = options.environment or "fresh"
         delivery = deliver_draft(drafted, cleaned, budgets, method.name, environment=environment, shares=context.shares)
     except Exception as error:
@@ -204,6 +205,15 @@ def _refuse_failed_calls(asker: Asker, tally: TalliedModel | None, name: str) ->
     """Raise if calls failed for good: a fallback in their place is not the method's feedback."""
     if failed := _failed_calls(asker, tally, name):
         raise failed
+
+
+def _refuse_unusable(asker: Asker, tally: TalliedModel | None, name: str) -> None:
+    """Raise if no answer of a model could be used: what is left is neither the model's feedback nor the rules'."""
+    asked = asker.record()
+    if tally is not None and asked and all(question.fell_back for question in asked):
+        problems = [problem for question in asked for problem in question.problems]
+        last = f": {problems[-1]}" if problems else ""
+        raise UnusableAnswer(f"no answer of {name} could be used{last}")
 
 
 def _failed_calls(asker: Asker, tally: TalliedModel | None, name: str) -> UnansweredCalls | None:

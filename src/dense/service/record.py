@@ -22,6 +22,17 @@ RECORDED_PACKAGES = ("msgspec", "pydantic", "jinja2", "tree-sitter", "tree-sitte
 """Packages whose versions a record names."""
 
 
+class Instead(Struct, frozen=True):
+    """In whose place the rules answered."""
+
+    model: str
+    """The model."""
+    reason: str
+    """Why its own answer is not there."""
+    is_unusable: bool
+    """Whether an answer came that could not be used; False if none came."""
+
+
 class RunRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=RUN_SCHEMA):
     """How one method ran on one trajectory: the content of `run.json`, or of `failed.json` if it failed."""
 
@@ -61,6 +72,8 @@ class RunRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag
     """Which method made the feedback."""
     failure: str = ""
     """Why there is no feedback; empty if there is some."""
+    instead: Instead | None = None
+    """Set if the rules answered in a model's place: calls and costs are the model's."""
     trace: str = ""
     """A hash of the task and the steps as the method saw them: trees refer to the trace by it."""
 

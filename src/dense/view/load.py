@@ -19,8 +19,8 @@ from dense.options import FeedbackOptions, Redaction
 from dense.readers import read
 from dense.service.analysts import AnalystChoice, analyst_choice, opened_model
 from dense.service.drafting import clean
-from dense.service.feedback import make_feedback
 from dense.service.files import MESSAGE, RECONCILED, REPORT, RUN, read_reconciled, read_record
+from dense.service.instead import feedback_or_rules
 from dense.service.outcomes import trial_outcome
 from dense.service.record import RunRecord
 from dense.service.turns import select_turn
@@ -95,7 +95,7 @@ async def _made(
     trajectory: Trajectory, method: AnyMethod, choice: AnalystChoice, options: FeedbackOptions
 ) -> LoadedRun:
     outcome = trial_outcome(trajectory) if method.sees == "outcome" else None
-    run = (await make_feedback(method, trajectory, choice, outcome=outcome, options=options)).require()
+    run = (await feedback_or_rules(method, trajectory, choice, outcome=outcome, options=options)).require()
     tree = cast("ReconciledTree | None", run.files.get(RECONCILED))
     return LoadedRun(
         trajectory=cast("Trajectory", run.trajectory),

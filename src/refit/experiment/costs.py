@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dense.errors import DenseError
 from dense.methods import method
-from dense.model import GivenPrices, PriceSource, prices_of, resolve
+from dense.model import GivenPrices, PriceSource, highest_prices_of, resolve
 from dense.readers import read
 from dense.service.estimate import CostEstimate, estimate
 from dense.trajectory import Trajectory, Usage
@@ -79,7 +79,7 @@ def _estimated(plan: Plan, name: str, examples: Sequence[Trajectory]) -> CostEst
     options = plan.config.options_of(arm, plan.base)
     spec = resolve(options.model or "", base_url=options.base_url, environment=os.environ)
     known = GivenPrices(given.input, given.output, given.cache_read, given.cache_write) if given else None
-    prices: PriceSource = prices_of(spec, known)
+    prices: PriceSource = highest_prices_of(spec, known)
     at, total = datetime.now(UTC).isoformat(), CostEstimate(0, Usage(0, None, None, 0), 0.0)
     for trajectory in examples:
         cost = asyncio.run(estimate(method(arm.method), trajectory, options, prices, at))

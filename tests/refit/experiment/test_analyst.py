@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from aiohttp import web
-from loopback import Loopback, failing, ok, said
+from loopback import USABLE, Loopback, failing, ok, said
 from made_experiment import made_plan, opened
 from made_harness import MadeHarness
 
@@ -132,7 +132,7 @@ def test_a_good_answer_that_came_meanwhile_is_kept(tmp_path: Path) -> None:
 
 def test_feedback_that_was_made_is_made_again_from_the_same_answers(tmp_path: Path) -> None:
     """An unusable answer that a method got along without is part of what it made: nothing is asked anew for it."""
-    with Loopback(default=ok("Well.")) as server:
+    with Loopback(default=ok(USABLE)) as server:
         plan = plan_with(tmp_path, server.url, count=1, methods=("dense",))
         run_with_model(plan)
         (folder,) = (plan.folder / "cells").glob("*--dense")
@@ -148,6 +148,20 @@ def test_feedback_that_was_made_is_made_again_from_the_same_answers(tmp_path: Pa
         asyncio.run(go())
         assert (folder / "message.txt").read_bytes() == message
         assert len(server.received) == asked == 2
+
+
+def test_rules_never_stand_in_for_a_model(tmp_path: Path) -> None:
+    """An answer of which nothing can be used is no feedback: it is asked for anew, and then the cell is given up."""
+    with Loopback(*(ok("Well.") for _ in range(2)), default=ok(USABLE)) as server:
+        plan = plan_with(tmp_path, server.url, count=1, methods=("dense",))
+        assert all(result.attempt.reward is not None for result in run_with_model(plan))
+        assert len(server.received) == 4
+    (failed,) = records(plan)
+    assert (failed.instead, "could be used" in failed.failure) == (None, True)
+    with Loopback(default=ok("Well.")) as server:
+        plan = plan_with(tmp_path / "never", server.url, count=1, methods=("dense",), retries=1)
+        given_up = [result for result in run_with_model(plan) if result.attempt.reward is None]
+    assert [result.cell.method for result in given_up] == ["dense"]
 
 
 def test_answers_to_a_method_s_own_prompts_are_asked_for_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from dense.analysis.evidence.facts.phases import team_of
 from dense.analysis.evidence.trace import TraceEvidence
 from dense.knowledge.words import pattern
 from dense.text.guarded import GuardedPattern
+from dense.text.quoting import one_line
 from dense.text.sentences import first_sentences
 
 FAILURE_ADMITTED = FindingCode(
@@ -28,6 +29,7 @@ CLOSING_DOUBT = FindingCode(
 ADMISSION = GuardedPattern(pattern("admission"))
 DOUBT = GuardedPattern(pattern("closing_doubt"))
 MAX_CHARS = 4000
+MAX_SENTENCE_CHARS = 200
 BLOCKS = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 SENTENCE_START = re.compile(r"(?:[.!?:]\s+|\n)")
 QUOTED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"", re.DOTALL)
@@ -60,7 +62,7 @@ def closing_text(evidence: TraceEvidence) -> str:
 def closing_sentence(words: GuardedPattern, text: str) -> str:
     """The sentence of a text that has such words outside code blocks; empty if there is none."""
     match = words.search(BLOCKS.sub(lambda quote: " " * len(quote[0]), text))
-    return "" if match is None else _sentence_at(match.start(), text)
+    return "" if match is None else one_line(_sentence_at(match.start(), text), MAX_SENTENCE_CHARS)
 
 
 def _sentence(words: GuardedPattern, text: str) -> str:
@@ -71,7 +73,7 @@ def _sentence(words: GuardedPattern, text: str) -> str:
 
 def _sentence_at(position: int, text: str) -> str:
     starts = [0, *[mark.end() for mark in SENTENCE_START.finditer(text, 0, position)]]
-    return next(iter(first_sentences(text[starts[-1] :], 200)), "").strip()
+    return next(iter(first_sentences(text[starts[-1] :], MAX_SENTENCE_CHARS)), "").strip()
 
 
 DETECTOR = Detector(closing_words, (FAILURE_ADMITTED, CLOSING_DOUBT))

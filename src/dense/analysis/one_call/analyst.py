@@ -143,7 +143,8 @@ class OneCallAnalyst:
                 break
             notes.append("; ".join(reader.problems))
             correction = Correction(reply, "\n".join(f"- {problem}" for problem in reader.problems))
-        is_empty = pieces is None or not answer
+        nothing = read({}, AnswerReader(first, last, texts.of))
+        is_empty = pieces is None or pieces == nothing
         seconds = time.perf_counter() - start
         self._asker.asked.append(
             Asked(
@@ -155,7 +156,7 @@ class OneCallAnalyst:
                 is_unanswered=is_unanswered,
             )
         )
-        return pieces if pieces is not None else read({}, AnswerReader(first, last, texts.of))
+        return pieces if pieces is not None else nothing
 
 
 class _Texts:

@@ -18,6 +18,7 @@ from dense.analysis.wording.commands import advise_published, advise_real_comman
 from dense.analysis.wording.findings import describe_demand, describe_finding, describe_next_step
 from dense.analysis.wording.narrator import Narrator
 from dense.draft import GroupDraft, IssueDraft, LeafDraft, SubtaskDraft, VerdictDraft, leaf_reference
+from dense.text.quoting import one_line
 from dense.tree import Completion, Met, NextStep, Product, RefutedClaim, Remark, RequirementStatus
 
 
@@ -105,6 +106,7 @@ def _spans(part: SubtaskDraft) -> Iterator[tuple[int, int]]:
 
 MAX_NEXT_STEPS = 7
 MAX_PRODUCTS = 12
+MAX_LINE_CHARS = 240
 QUOTE_FIELDS = ("assertion", "line", "printed", "quote", "complaint", "reason")
 """Fields of findings that hold a line of the trace, the most telling first."""
 ADVISING_REMARKS = frozenset({"input_lost", "clue_unused"})
@@ -195,7 +197,7 @@ def _subjects(finding: Finding) -> tuple[str, ...]:
 def _refuted_claim(finding: Finding) -> RefutedClaim | None:
     """What the agent says to the contrary of a finding."""
     claim = finding.text("claim")
-    refuted_by, line = finding.number("failed_at"), finding.text("line")
+    refuted_by, line = finding.number("failed_at"), one_line(finding.text("line"), MAX_LINE_CHARS)
     return RefutedClaim(claim, finding.number("claimed_at"), refuted_by, line) if claim else None
 
 

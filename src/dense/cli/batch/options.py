@@ -145,14 +145,18 @@ def run(
 def _check_names(format: str | None, options: FeedbackOptions) -> None:
     """That the format and the model are known, and that the model's key is there, before anything is read."""
     from dense.model import REPLAY
-    from dense.model.providers import key_of, resolve
+    from dense.model.providers import key_of
+    from dense.model.resolve import find_program, resolve
     from dense.readers.detect import reader
 
     try:
         if format:
             reader(format)
         if options.model and not options.model.startswith(REPLAY):
-            key_of(resolve(options.model, base_url=options.base_url, environment=os.environ), os.environ)
+            spec = resolve(options.model, base_url=options.base_url, environment=os.environ)
+            key_of(spec, os.environ)
+            if spec.is_program:
+                find_program(spec, os.environ)
     except UnknownFormat as error:
         raise WrongUsage(f"--format {format}: {error}") from None
     except UnknownModel as error:

@@ -56,6 +56,20 @@ def last(
 
         page = write_view([run], state_folder() / "pages" / "last.html")
         webbrowser.open(page.absolute().as_uri())
+    exit_if_instead([run])
+
+
+def exit_if_instead(runs: Sequence[LoadedRun]) -> None:
+    """Warn if the rules answered in a model's place; if its answer could not be used, exit with the code for that."""
+    from dense.cli.distill_text import exit_code, instead_line
+    from dense.redact import clean_line
+
+    insteads = [run.record.instead for run in runs]
+    for instead in filter(None, insteads):
+        line = f"warning: {clean_line(instead_line(instead))}"
+        SafeConsole(stderr=True, highlight=False, soft_wrap=True).print(line, markup=False)
+    if code := exit_code(insteads):
+        raise typer.Exit(code)
 
 
 def load_session(

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from dense.cli.option_fields import with_fields
 from dense.cli.read_options import ReadOptions
-from dense.cli.session.last import AgentOption, YesOption, confirm, load_session
+from dense.cli.session.last import AgentOption, YesOption, confirm, exit_if_instead, load_session
 from dense.cli.text import format_bytes
 from dense.errors import DenseError
 from dense.options import FeedbackOptions
@@ -96,3 +96,4 @@ def view(
         import webbrowser
 
         webbrowser.open(file.absolute().as_uri())
+    exit_if_instead(runs)

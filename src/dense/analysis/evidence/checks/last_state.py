@@ -12,13 +12,14 @@ import re
 from dense.analysis.evidence.checks.checks import Check, overtakes
 from dense.analysis.evidence.checks.required import is_required
 from dense.analysis.evidence.trace import TraceEvidence
-from dense.text.clip import clip_end
+from dense.text.quoting import one_line
 from dense.tree import LastCheck
 
 MAX_CHECKS = 12
 """How many checks are kept, the last ones."""
 MAX_NAMES = 5
 MAX_LINE_CHARS = 240
+MAX_COMMAND_CHARS = 400
 MAX_OUTPUT_CHARS = 64 * 1024
 REASONS = (
     re.compile(r"^E  +(\S.*)$", re.MULTILINE),  # pytest
@@ -52,12 +53,12 @@ def last_checks(evidence: TraceEvidence) -> tuple[LastCheck, ...]:
 
 def _last_check(evidence: TraceEvidence, check: Check) -> LastCheck:
     return LastCheck(
-        command=check.command,
+        command=one_line(check.command, MAX_COMMAND_CHARS),
         action=check.action,
         has_passed=bool(check.has_passed),
         failed=check.failed,
-        names=check.names[:MAX_NAMES],
-        line=clip_end(check.line, MAX_LINE_CHARS),
+        names=tuple(one_line(name, MAX_LINE_CHARS) for name in check.names[:MAX_NAMES]),
+        line=one_line(check.line, MAX_LINE_CHARS),
         reason="" if check.has_passed else failure_reason(evidence, check),
         changed_at=evidence.last_change if evidence.last_change > check.action else 0,
         is_required=is_required(evidence, check),
@@ -68,4 +69,4 @@ def failure_reason(evidence: TraceEvidence, check: Check) -> str:
     """The line of a check's output that says why the first of its tests failed; empty if none does."""
     output = evidence.output(check.action)[-MAX_OUTPUT_CHARS:]
     match = next(filter(None, (reason.search(output) for reason in REASONS)), None)
-    return clip_end(match[1].strip(), MAX_LINE_CHARS) if match else ""
+    return one_line(match[1], MAX_LINE_CHARS) if match else ""
