@@ -18,7 +18,7 @@ CLEAN = {
     *("refit/baselines", "refit/cli", "refit/experiment", "refit/harness", "refit/report"),
 }
 """Packages without such a name."""
-LEFT = 282
+LEFT = 281
 """How many all other packages have. It may only fall, and then this number too."""
 
 

@@ -56,7 +56,7 @@ class Source(Struct, frozen=True, omit_defaults=True, gc=False):
         return place if self.index is None else f"{place}#{self.index}"
 
 
-MAX_COUNT = 10**15
+MAX_COUNT = 10**12
 """No number of tokens and no price of a call is larger."""
 
 

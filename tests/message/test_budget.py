@@ -18,7 +18,9 @@ def test_raw_text_is_messages_arguments_and_outputs_in_bytes() -> None:
     assert raw_size(trajectory(1_000)) == 1_000
 
 
-@pytest.mark.parametrize(("raw", "budget"), [(100, 1_040), (12_000, 8_000), (40_000, 20_000), (10**6, 24_000)])
+@pytest.mark.parametrize(
+    ("raw", "budget"), [(100, 3_000), (5_000, 5_940), (12_000, 8_000), (40_000, 20_000), (10**6, 24_000)]
+)
 def test_by_default_half_of_the_raw_text_within_limits(raw: int, budget: int) -> None:
     assert budgets_for(None, trajectory(raw)).complete == budget
 

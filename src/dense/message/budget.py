@@ -14,6 +14,8 @@ RAW_SHARE = 2
 """By default, feedback may have one in so many bytes of the attempt's raw text …"""
 MIN_DEFAULT_BUDGET = 8_000
 """… but at least so many, or the raw text and the frame if that is less …"""
+SMALL_BUDGET = 3_000
+"""What is there for a trace that says next to nothing: lessons and earlier attempts need room, too."""
 MAX_DEFAULT_BUDGET = 24_000
 """… and at most so many."""
 FRAME_BYTES, ACTION_BYTES = 900, 40
@@ -47,12 +49,9 @@ def budgets_for(choice: BudgetChoice, trajectory: Trajectory) -> Budgets:
     if (size := parse_budget(choice)) is not None:
         return Budgets(int(size))
     raw = raw_size(trajectory)
-    return Budgets(
-        min(
-            max(raw // RAW_SHARE, min(MIN_DEFAULT_BUDGET, raw + FRAME_BYTES + ACTION_BYTES * len(trajectory.steps))),
-            MAX_DEFAULT_BUDGET,
-        )
-    )
+    whole = raw + FRAME_BYTES + ACTION_BYTES * len(trajectory.steps)
+    least = min(MIN_DEFAULT_BUDGET, max(whole, SMALL_BUDGET))
+    return Budgets(min(max(raw // RAW_SHARE, least), MAX_DEFAULT_BUDGET))
 
 
 def raw_size(trajectory: Trajectory) -> int:

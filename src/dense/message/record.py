@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from dense.analysis.actions.blocks import Block
 from dense.analysis.flow.conclusions import backing, is_conclusion
@@ -23,7 +23,7 @@ from dense.analysis.flow.flow import Flow
 from dense.analysis.flow.pieces import Piece, head_call
 from dense.analysis.flow.tokens import shape, tokens
 from dense.message.lines import Line
-from dense.message.page import CALL, END_SIZE, KEY_LENGTH, Item, byte_size, total_size
+from dense.message.page import CALL, ELLIPSIS, END_SIZE, KEY_LENGTH, Item, byte_size, total_size
 
 MARK_SIZE = KEY_LENGTH + 3
 """A marker line without what it says."""
@@ -60,8 +60,9 @@ class _Filling:
         pairs = zip(self._flow.pieces, record.is_old, strict=True)
         self._is_done = bytearray(is_old or piece.text in quoted for piece, is_old in pairs)
         """Of each piece whether it is shown."""
-        queue = [self._bound(index) for index, is_done in enumerate(self._is_done) if not is_done]
-        self._queue = heapq.nsmallest(MAX_CANDIDATES, queue) if len(queue) > MAX_CANDIDATES else queue
+        queue = (self._bound(index) for index, is_done in enumerate(self._is_done) if not is_done)
+        is_long = len(self._is_done) > MAX_CANDIDATES
+        self._queue = heapq.nsmallest(MAX_CANDIDATES, queue) if is_long else list(queue)
         heapq.heapify(self._queue)
 
     def fill(self) -> list[int]:
@@ -148,9 +149,11 @@ class Record:
     def items(self, room: int, lines: Sequence[Line], quotes: Sequence[Item]) -> list[Item]:
         """The record in at most so many bytes, beside these lines and quotes: conclusions first, then actions."""
         texts = [text for item in (*lines, *quotes) for _, text in item.quotes]
-        said = {word for text in texts for word in tokens(text)}
+        marks = [mark for item in lines for mark, _ in item.quotes]
+        said = {word for text in (*texts, *marks) for word in tokens(text)}
         said |= {word for line in lines for word in tokens(line.text) if not word.isalpha()}
         quoted = {line.rstrip() for text in texts for line in text.split("\n")}
+        quoted |= {mark.removeprefix("> ") for mark in marks}
         chosen = _Filling(self, room - END_SIZE, said, quoted).fill()
         while True:
             found = self._found(chosen, room // FOUND_SHARE)
@@ -222,13 +225,25 @@ def _item(flow: Flow, at: int, indexes: Sequence[int]) -> Item:
     head = head_call(action)
     is_called = any(block >= 0 for block in by_block)
     for place, block in enumerate(action.blocks):
-        lines = [flow.pieces[index].text for index in by_block.get(place, ())]
+        lines = list(_with_gaps(flow, by_block.get(place, ())))
         if block is head and is_called and (not lines or lines[0].endswith("()")):
             lines = [line for line in (flow.head_lines[at], *lines[1:]) if line]
         if lines or (is_called and block.kind == "output" and not block.text):
             quotes.append(_quote(block, lines))
     (mark, text), *rest = quotes
     return Item("record", 0, "", f"a{action.last} {mark}", ((CALL, text), *rest))
+
+
+def _with_gaps(flow: Flow, indexes: Sequence[int]) -> Iterator[str]:
+    """The texts of pieces of a block, with a mark where something between them is left out: code with hidden holes is
+    worse than none."""
+    before = None
+    for index in indexes:
+        piece = flow.pieces[index]
+        if before is not None and piece.place > before + 1:
+            yield ELLIPSIS
+        yield piece.text
+        before = piece.place
 
 
 def _short(mark: str, text: str, joint: str = " ") -> tuple[str, str]:
@@ -238,7 +253,8 @@ def _short(mark: str, text: str, joint: str = " ") -> tuple[str, str]:
 
 def _quote(block: Block, lines: Sequence[str]) -> tuple[str, str]:
     total = sum(1 for line in block.text.split("\n") if line and not line.isspace())
-    part = "" if len(lines) >= total else f"{len(lines)}/{total}"
+    shown = sum(line != ELLIPSIS for line in lines)
+    part = "" if shown >= total else f"{shown}/{total}"
     if block.kind == "output":
         mark = f"> {block.head.removeprefix('>').strip()}"
     elif block.kind == "call":

@@ -14,7 +14,6 @@ from dense.model.prices import PriceSource
 from dense.trajectory import Usage
 
 
-
 class ModelCall(Struct, frozen=True, omit_defaults=True):
     """A line of the ledger: one question, with all its tries."""
 

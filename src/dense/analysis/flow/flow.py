@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from math import fsum
 
 from dense.analysis.actions.transcript import TranscriptAction
 from dense.analysis.flow.pieces import Piece, PieceKind, head_line, pieces_of, room_for_each
@@ -56,13 +58,15 @@ class Flow:
         """The tokens of these lines."""
         self.first_shown: dict[str, int] = {}
         """For each new token the index of the piece that shows it first."""
-        self._tokens: list[set[str]] = []
+        self._tokens: list[tuple[str, ...]] = []
+        """Of each piece. Tuples of shared strings: sets of their own would take most of a message's memory."""
         self._count: Counter[str] = Counter()
         self._uses: dict[str, set[int]] = {}
         self._known = set(self.task)
         self._shown_in: dict[int, int | None] = {}
         self._by_token: dict[str, list[int]] = {}
         room = room_for_each(actions)
+        shared: dict[str, str] = {}
         for at, action in enumerate(actions):
             line = head_line(action)
             head = tokens(line)
@@ -75,7 +79,7 @@ class Flow:
                 self._count.update(words)
                 self._take(words, at, len(self.pieces) if piece.kind == "output" else -1)
                 self.pieces.append(piece)
-                self._tokens.append(words)
+                self._tokens.append(tuple([shared.setdefault(word, word) for word in words]))
 
     def _take(self, words: Iterable[str], at: int, shown: int) -> None:
         """Note who shows a token first (`shown` is the index of a piece of an output), or that it is used."""
@@ -106,7 +110,7 @@ class Flow:
             return None
         rarest = min(words, key=lambda word: self._count[word])
         for other in reversed(self._places(rarest)):
-            if other < index and words <= self._tokens[other]:
+            if other < index and words.issubset(self._tokens[other]):
                 return self.pieces[other].at
         return None
 
@@ -119,8 +123,8 @@ class Flow:
                         self._by_token.setdefault(word, []).append(place)
         return self._by_token.get(token, [])
 
-    def tokens(self, index: int) -> set[str]:
-        """The tokens of the piece with an index."""
+    def tokens(self, index: int) -> tuple[str, ...]:
+        """The tokens of the piece with an index, each once."""
         return self._tokens[index]
 
     def neighbours(self, index: int, most: int) -> range:
@@ -154,17 +158,17 @@ class Flow:
         return worth
 
     @cached_property
-    def bonuses(self) -> list[float]:
+    def bonuses(self) -> Sequence[float]:
         """What each piece is worth beside its tokens: it reports a failure or a result, or stands at the end. A piece
         that was there before, letter for letter, or is encoded data, is worth nothing."""
-        seen: set[tuple[str, str]] = set()
+        known: dict[PieceKind, set[str]] = {kind: set() for kind in KIND_WORTH}
         last = len(self.actions) - 1
-        bonuses: list[float] = []
+        bonuses = array("d")
         for piece in self.pieces:
-            key = (piece.kind, piece.text.strip())
-            is_worthless = key in seen or is_data(piece.text)
+            text, texts = piece.text.strip(), known[piece.kind]
+            is_worthless = text in texts or is_data(piece.text)
             bonuses.append(-math.inf if is_worthless else self._bonus(piece, last))
-            seen.add(key)
+            texts.add(text)
         return bonuses
 
     def _bonus(self, piece: Piece, last: int) -> float:
@@ -179,27 +183,26 @@ class Flow:
         return bonus + (NEARLY_LAST if piece.at > last - NEAR_END else 0.0)
 
     @cached_property
-    def gains(self) -> list[float]:
+    def gains(self) -> Sequence[float]:
         """What each piece adds if nothing is shown yet: it never adds more."""
         worth = self.worth
-        return [
-            sum([worth[word] for word in words]) ** SUBLINEAR * KIND_WORTH[piece.kind] + bonus
+        gains = (
+            fsum([worth[word] for word in words]) ** SUBLINEAR * KIND_WORTH[piece.kind] + bonus
             for piece, words, bonus in zip(self.pieces, self._tokens, self.bonuses, strict=True)
-        ]
+        )
+        return array("d", gains)
 
     @cached_property
     def head_gains(self) -> list[float]:
         """What the head line of each action adds at most if it is shown with its first piece."""
-        return [sum([self.worth[word] for word in head]) ** SUBLINEAR for head in self.heads]
+        return [fsum([self.worth[word] for word in head]) ** SUBLINEAR for head in self.heads]
 
     def gain(self, index: int, shown: Mapping[str, int], *, with_head: bool = False) -> float:
         """What a piece adds to what is shown already; `with_head` if it opens its action."""
         piece, worth = self.pieces[index], self.worth
-        words = self._tokens[index]
+        words: Iterable[str] = self._tokens[index]
         if with_head:
-            words = words | self.heads[piece.at]
-        total = 0.0
-        for word in words:
-            count = shown.get(word)
-            total += worth[word] * AGAIN / count if count else worth[word]
+            words = self.heads[piece.at].union(words)
+        counts = [(worth[word], shown.get(word)) for word in words]
+        total = fsum([each * AGAIN / count if count else each for each, count in counts])
         return total**SUBLINEAR * KIND_WORTH[piece.kind] + self.bonuses[index]

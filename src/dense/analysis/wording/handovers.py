@@ -24,12 +24,12 @@ MAX_FILES = 3
 
 def last_handover(actions: Sequence[NarratedAction]) -> NarratedAction | None:
     """The hand-over that ends a range of actions; the first of several in a row, because the others only confirm it."""
-    found: NarratedAction | None = None
+    last: NarratedAction | None = None
     for action in reversed(actions[-MAX_HANDOVERS:]):
         if action.phase != "deliver":
             break
-        found = action
-    return found
+        last = action
+    return last
 
 
 def describe_handover(action: NarratedAction, *, with_lacking: bool = True) -> str:
