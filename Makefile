@@ -26,7 +26,7 @@ test-local-model: .venv/.ready  ## a real language model on this machine distill
 fuzz: .venv/.ready  ## mutated and random input for readers, markup, validation, YAML, tables and redaction: FUZZ_MINUTES (10); failures stay in tests/fuzz/corpus
 	$(BIN)/python tests/fuzz/run.py --minutes $(or $(FUZZ_MINUTES),10)
 
-test-agents: .venv/.ready  ## Claude Code, Codex, Gemini CLI and opencode from npm, each with the hooks, against a scripted model; Inspect Scout on real logs
+test-agents: .venv/.ready  ## Claude Code, Codex, Gemini CLI and opencode from npm, each with the hooks and as a model, against a scripted server; Inspect Scout on real logs
 	$(BIN)/python -m pytest -n 0 -m agents tests/integrations
 
 test-batch: .venv/.batch  ## batches on a Ray cluster of two nodes and with an S3 server, both on this machine (installs Ray: 500 MB)

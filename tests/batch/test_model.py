@@ -68,6 +68,17 @@ def test_an_unusable_answer_is_no_row_of_the_rules_and_is_asked_again(tmp_path: 
     assert (second.failed, second.errors) == (0, 0)
 
 
+def test_a_command_analyses_and_its_arguments_are_in_no_row(tmp_path: Path) -> None:
+    write_traces(tmp_path / "in", 2)
+    script = tmp_path / "ask"
+    script.write_text(f"#!/bin/sh\ncat >/dev/null\necho '{USABLE}'\n")
+    script.chmod(0o755)
+    spec = BatchSpec(options=FeedbackOptions(model=f"exec:{script} --key=s3cret"))
+    assert ran_batch(tmp_path / "out", tmp_path / "in", spec=spec).failed == 0
+    found = rows(tmp_path / "out")
+    assert [(row["analyst"], row["error"], row["analyst_usd"]) for row in found] == [("exec:ask", "", None)] * 2
+
+
 def test_the_progress_says_rate_and_time_left(tmp_path: Path) -> None:
     write_traces(tmp_path / "in", 2)
     progress = ran_batch(tmp_path / "out", tmp_path / "in")

@@ -45,9 +45,9 @@ class Agent:
         base = {"PATH": f"{folder}:{os.environ['PATH']}", "HOME": str(self.home), "LANG": "C.UTF-8"}
         return {**base, **self.prepare(self.home, url)}
 
-    def dense(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def dense(self, *arguments: str, url: str = "http://127.0.0.1:9") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "dense", *arguments], env=self.environment("http://127.0.0.1:9"), text=True,
+            [sys.executable, "-m", "dense", *arguments], env=self.environment(url), text=True,
             capture_output=True, timeout=120, check=False,
         )  # fmt: skip
 
@@ -82,11 +82,11 @@ class Agent:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def settled(self) -> str:
-        """What `dense hook status` says once nothing waits."""
+    def settled(self, url: str = "http://127.0.0.1:9") -> str:
+        """What `dense hook status` says once nothing waits. `url` is the model's that a worker asks."""
         text = ""
         for _ in range(200):
-            text = self.dense("hook", "status").stdout
+            text = self.dense("hook", "status", url=url).stdout
             if "waiting: 0" in text:
                 return text
             time.sleep(0.1)

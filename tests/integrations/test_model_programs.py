@@ -103,6 +103,37 @@ def test_what_the_user_installed_does_not_run(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", MODELS)
+def test_after_a_session_the_worker_asks_the_agent_once(name: str, tmp_path: Path) -> None:
+    """The session itself and its analysis are answered by the same server; the analysis is no session of its own."""
+    agent = agent_in(name, tmp_path)
+    server = ModelServer(name, call=agent.call)
+    agent.environment("http://127.0.0.1:9")
+    assert agent.dense("setup", name, "--yes").returncode == 0
+    own = agent.home / ".config" / "dense" / "dense.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f'model = "{MODELS[name]}"\n[hooks]\nmax_usd_per_day = 9\n')
+    project = tmp_path / "project"
+    project.mkdir()
+    with model_server(server) as url:
+        subprocess.run(
+            agent.command("Run the tests and make them pass."), cwd=project, env=agent.environment(url), text=True,
+            capture_output=True, timeout=240, stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+        status = agent.settled(url)
+    asked = [prompt for prompt in server.prompts() if prompt.startswith("In this request, ")]
+    (result,) = (agent.home / ".local/state/dense/projects").rglob("*.message.txt")
+    if name == "opencode":  # its scripted model has no price, and the worker keeps a limit
+        assert (asked, "in the place of a language model" in result.read_text()) == ([], True)
+        assert "its prices are unknown" in status
+        return
+    assert len(asked) in (1, 2)  # an answer about another trace is corrected once
+    assert all("1 failed, 2 passed" in without_escape(prompt) for prompt in asked)
+    assert "Replace the owner in notes.txt" in result.read_text()
+    assert "in the place of a language model" not in result.read_text()
+    assert json.loads((agent.home / ".local/state/dense/spent.jsonl").read_text().splitlines()[0])["usd"] > 0
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_a_forced_tool_call_has_no_effect(name: str, tmp_path: Path) -> None:
     agent = agent_in(name, tmp_path)
     target = tmp_path / "touched"
@@ -157,6 +188,7 @@ def test_without_a_login_there_is_one_clear_line(name: str, tmp_path: Path) -> N
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("error:")]
     assert "log in" in line or "login" in line
+    assert left(agent.home) == [], "no report of the failure keeps the prompt"
 
 
 @pytest.mark.parametrize("name", MODELS)

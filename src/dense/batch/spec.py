@@ -50,8 +50,13 @@ class BatchSpec(Struct, frozen=True, tag_field="schema", tag=BATCH_SCHEMA):
 
     @property
     def analyst(self) -> str:
-        """Who analyses."""
-        return self.options.model or RULES
+        """Who analyses; of a command its program alone, because its arguments may be secrets."""
+        model = self.options.model or RULES
+        if not model.startswith("exec:"):
+            return model
+        from dense.model import resolve  # not for the rules: it loads the model client
+
+        return str(resolve(model, environment={}))
 
     def differences(self, other: BatchSpec) -> list[str]:
         """What is different in a spec that makes other rows, in words."""
