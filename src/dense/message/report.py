@@ -272,7 +272,8 @@ def _last_checks(tree: ReconciledTree) -> Iterator[Line]:
     failed = [check for check in tree.last_checks if not (check.has_passed or check.is_required)]
     passed = [check for check in tree.last_checks if check.has_passed][-1:]
     for check in sorted([*failed[-MAX_FAILED_CHECKS:], *passed], key=lambda check: check.action):
-        ended = "passed" if check.has_passed else f"failed, {check.failed} tests" if check.failed else "failed"
+        passed_as = "passed" if check.line else "ended without an error"  # a script may check nothing
+        ended = passed_as if check.has_passed else f"failed, {check.failed} tests" if check.failed else "failed"
         later = f", not run again after the change at a{check.changed_at}" if check.changed_at else ""
         shown = "\n".join(dict.fromkeys(filter(None, (check.line, *check.names, check.reason))))
         command, *more = check.command.split("\n")
