@@ -136,11 +136,11 @@ def test_selection_does_not_depend_on_wording(name: str, monkeypatch: pytest.Mon
     for function in ("describe_value", "and_more", "ending_sentence"):
         monkeypatch.setattr(tree_reports, function, _nonsensical(getattr(tree_reports, function)))
     monkeypatch.setattr(facet_words, "and_more", _nonsensical(facet_words.and_more))
-    rank = tree_reports.rank_key_actions
+    final_actions = tree_reports.final_actions
     monkeypatch.setattr(
         tree_reports,
-        "rank_key_actions",
-        lambda *given: [structs.replace(key, purpose=nonsense(key.purpose)) for key in rank(*given)],
+        "final_actions",
+        lambda *given: [structs.replace(key, purpose=nonsense(key.purpose)) for key in final_actions(*given)],
     )
     other = reworded(tree)
     assert other != tree

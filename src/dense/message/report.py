@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from msgspec.structs import replace
 
@@ -26,10 +25,9 @@ from dense.analysis.flow.flow import Flow
 from dense.analysis.wording.facets import and_more, describe_value, facet_text, mechanism_names
 from dense.analysis.wording.findings import describe_unmade
 from dense.message.ending import ending_sentence, hands_over
-from dense.message.key_actions import KeyAction, overwritten_actions, quote_action, rank_key_actions
+from dense.message.key_actions import KeyAction, final_actions, overwritten_actions, quote_action
 from dense.message.lines import Line
 from dense.message.page import ALWAYS, CALL, Fit, Item, ReportPage, one_line, shortened
-from dense.message.quotes import QuoteBlock, quote_block
 from dense.message.record import Record, action_of
 from dense.message.repetition import MIN_CLAUSE_WORDS, labelled_once, without_repetition
 from dense.message.requests import Request, session_requests
@@ -108,15 +106,14 @@ def tree_report(tree: ReconciledTree, actions: Actions | None = None, *, by_rule
     actions = actions or Actions([leaf.step for leaf in leaves(tree.root)])
     requests = session_requests(tree.task, actions)
     lines = list(_lines(tree, actions.transcript, requests))
-    keys = [key for key in rank_key_actions(tree, actions) if key.role in {"final", "wrong"}]
+    keys = final_actions(tree, actions)
     if by_rules:
         lines = [line for line in lines if line.kind not in TOLD_BY_RECORD]
     lines = without_repetition(lines, ESSENTIAL)
     keys.sort(key=lambda key: bool(requests) and key.action < requests[-1].first)
     flow = Flow(actions.transcript, tree.task.instruction if tree.task else "")
     record = Record(flow, _cited(tree), overwritten_actions(tree, actions))
-    quote = cache(quote_block)  # to fit a report is to try several rooms, and most blocks get the same in each
-    return lambda room: _Choice(lines, room, quote, record).page(keys)
+    return lambda room: _Choice(lines, room, record).page(keys)
 
 
 def _cited(tree: ReconciledTree) -> set[int]:
@@ -133,8 +130,8 @@ def _cited(tree: ReconciledTree) -> set[int]:
 class _Choice:
     """What of a report is shown, while room is handed out."""
 
-    def __init__(self, lines: Sequence[Line], room: int, quote: QuoteBlock, record: Record) -> None:
-        self._lines, self.left, self._room, self._quote_block = lines, room, room, quote
+    def __init__(self, lines: Sequence[Line], room: int, record: Record) -> None:
+        self._lines, self.left, self._room = lines, room, room
         self._record = record
         ranks = [VALUES["open-issue"] if item.kind == "evidence" else item.value for item in lines]
         self._order = sorted(range(len(lines)), key=lambda place: (-ranks[place], place))
@@ -175,8 +172,8 @@ class _Choice:
     def _quote(self, key: KeyAction, room: int) -> None:
         if key.action in self._quoted or key.size > room:
             return
-        item = quote_action(key, room, self._quote_block, may_clip=False)
-        if item is not None and item.size <= room:
+        item = quote_action(key, room)
+        if item is not None:
             self._quoted[key.action] = item
             self.left -= item.size
 
