@@ -22,7 +22,7 @@ python() { python3 -c "import ctypes, os, socket; libc = ctypes.CDLL(None); $*";
 ATTACKS = {
     "by path": """
         cat "$HIDDEN" /tests/* /solution/*
-        cat "$STATES"/*/space/layers/*/upper/tests/* "$STATES"/*/space/root/tests/*""",
+        cat "$STATES"/*/*/layers/*/upper/tests/* "$STATES"/*/*/root/tests/*""",
     "by search": "find / \\( -path /proc -o -path /sys \\) -prune -o -name 'hidden-*' -exec cat {} +",
     "leftovers": "grep -rs hidden-solution /tmp /var/tmp /run /home /root /opt /mnt /srv /dev/shm",
     "roots of processes": """

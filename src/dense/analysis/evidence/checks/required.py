@@ -26,7 +26,7 @@ def is_required(evidence: TraceEvidence, check: Check) -> bool:
 
 
 def asks_for_passing_tests(evidence: TraceEvidence) -> bool:
-    """Whether the task says that tests fail, or are to pass. In a report of a bug it is only told how that shows."""
+    """Whether the task says that tests fail, or are to pass. A report of a bug only says how it shows."""
     text = evidence.task.instruction[:MAX_TASK_CHARS] if evidence.task else ""
     return bool(WANTS_PASSING.search(text)) and not is_bug_report(text.lower())
 
